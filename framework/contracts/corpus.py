@@ -1,0 +1,48 @@
+"""Where text comes from."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from framework.contracts.plugin import Plugin
+from framework.spec import Options
+
+
+class Pair(NamedTuple):
+    """A sentence and its translation, as text."""
+
+    source: str
+    target: str
+
+
+class Corpus(Plugin):
+    """Named splits of pairs: `train`, `dev`, and perhaps `test`."""
+
+    def __init__(self, options: Options, base_dir: Path) -> None:
+        self.options = options
+        self.base_dir = base_dir
+        """Folder of the experiment file, which relative paths start from."""
+
+    @abstractmethod
+    def splits(self) -> tuple[str, ...]:
+        """Name the splits. Raises `MissingCorpus` if a file is not there."""
+
+    @abstractmethod
+    def pairs(self, split: str) -> Iterable[Pair]:
+        """Give a split's pairs, always in the same order."""
+
+    def fingerprint(self) -> str:
+        """Identify the text itself, wherever it lies and however its file is written."""
+        digest = hashlib.sha256()
+        for split in sorted(self.splits()):
+            digest.update(f"{split}:".encode())
+            for pair in self.pairs(split):
+                for text in pair:
+                    content = text.encode()
+                    digest.update(b"%d:" % len(content))  # so that no two ways of cutting read alike
+                    digest.update(content)
+        return digest.hexdigest()

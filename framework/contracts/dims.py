@@ -1,0 +1,41 @@
+"""The sizes that a part of the model is built from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Site(StrEnum):
+    """A place that mixes across positions."""
+
+    ENCODER_SELF = "encoder.self"
+    DECODER_SELF = "decoder.self"
+    DECODER_CROSS = "decoder.cross"
+
+    @property
+    def attends_itself(self) -> bool:
+        """Whether queries and keys come from one sequence."""
+        return self is not Site.DECODER_CROSS
+
+
+@dataclass(frozen=True, slots=True)
+class Dims:
+    """Sizes in the paper's letters, and where the part stands."""
+
+    d_model: int
+    d_ff: int
+    d_k: int
+    d_v: int
+    num_heads: int
+    num_layers: int
+    dropout: float
+    attention_dropout: float
+    feed_forward_dropout: float
+    projection_bias: bool
+    site: Site
+
+    @property
+    def causal(self) -> bool:
+        """Whether a position may see itself and what came before it only."""
+        return self.site is Site.DECODER_SELF

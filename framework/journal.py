@@ -1,0 +1,258 @@
+"""A trial's folder: the truth about it. Optuna and MLflow are mirrors of what stands here.
+
+    trials/TRAIN_KEY/
+        spec.json                      what was asked
+        lock                           held while a process fills the folder
+        metrics.jsonl                  a line per point of the curves
+        checkpoint.safetensors         the last good one (framework/train/checkpoint.py)
+        training.json                  how training ended, written after the last step
+        failure.json                   why the last attempt crashed; gone once one succeeds
+        evaluations/EVALUATE_KEY.json  the scores, written last
+
+Every file but the lock and the curves appears whole or not at all. Torch-free.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pydantic import Field
+
+from framework.errors import Locked
+from framework.spec import Spec, TrialSpec
+
+
+class TrainingResult(Spec):
+    """How training ended. A diverged trial is final; a crash leaves no result and is tried again."""
+
+    status: Literal["trained", "diverged"]
+    steps: int
+    parameters: int
+    seconds: float
+    """Of training alone, over all attempts."""
+    peak_memory_bytes: int
+    """Of the process that finished it."""
+    reason: str | None = None
+    """Why it diverged."""
+    diverged_at_step: int | None = None
+    last_finite_loss: float | None = None
+    data: dict[str, int] = Field(default_factory=dict)
+    """What the data held: pairs kept and pairs left out, by split."""
+    environment: dict[str, str] = Field(default_factory=dict)
+
+
+class Evaluation(Spec):
+    """The scores of a trained model under one evaluate spec."""
+
+    metrics: dict[str, float]
+    """By full name, such as `dev/perplexity`."""
+    details: dict[str, str] = Field(default_factory=dict)
+    """What a reader needs to judge them, such as the sacreBLEU signature."""
+    seconds: float = 0.0
+    environment: dict[str, str] = Field(default_factory=dict)
+
+
+class Failure(Spec):
+    """Why an attempt crashed. Not final: the next run tries again."""
+
+    attempts: int
+    """That crashed in a row."""
+    error: str
+    """One line: the exception's type and words."""
+    trace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Values at one step of a curve, by full name (`train/loss`), and when they were written."""
+
+    step: int
+    time: float
+    values: Mapping[str, float]
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file that appears whole or not at all, also through a kill or a power cut."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")  # one writer at a time, so that a kill leaves one at most
+    with temporary.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+@contextmanager
+def held(path: Path, owner: Mapping[str, Any], wait: bool = False) -> Iterator[None]:
+    """Hold a file lock, `owner` written inside for whoever is refused. Raises `Locked`, unless asked to wait.
+
+    The kernel drops the lock when the process ends, however it ends.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("a+")
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            file.seek(0)
+            raise Locked(f"{path} is held by {file.read().strip() or 'another process'}") from None
+        file.truncate(0)
+        file.write(json.dumps(dict(owner)))
+        file.flush()
+        yield
+    finally:
+        file.close()
+
+
+class TrialFolder:
+    """Reads and fills one trial's folder."""
+
+    def __init__(self, home: Path, train_key: str) -> None:
+        self.path = home / "trials" / train_key
+
+    @property
+    def checkpoint_path(self) -> Path:
+        return self.path / "checkpoint.safetensors"
+
+    def lock(self, wait: bool = False) -> AbstractContextManager[None]:
+        """Hold the folder. Raises `Locked` while another process does, unless asked to wait for it."""
+        return held(self.path / "lock", {"pid": os.getpid(), "host": os.uname().nodename}, wait)
+
+    def is_locked(self) -> bool:
+        """Whether some process fills the folder now."""
+        try:
+            with (self.path / "lock").open() as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        return False
+
+    def write_spec(self, spec: TrialSpec) -> None:
+        if not (self.path / "spec.json").exists():
+            write_whole(self.path / "spec.json", spec.model_dump_json(indent=2))
+
+    def training(self) -> TrainingResult | None:
+        return _read(self.path / "training.json", TrainingResult)
+
+    def write_training(self, result: TrainingResult) -> None:
+        write_whole(self.path / "training.json", result.model_dump_json(indent=2))
+
+    def evaluation(self, evaluate_key: str) -> Evaluation | None:
+        return _read(self._evaluation_path(evaluate_key), Evaluation)
+
+    def write_evaluation(self, evaluate_key: str, evaluation: Evaluation) -> None:
+        write_whole(self._evaluation_path(evaluate_key), evaluation.model_dump_json(indent=2))
+
+    def failure(self) -> Failure | None:
+        return _read(self.path / "failure.json", Failure)
+
+    def add_failure(self, error: str, trace: str) -> None:
+        """Remember that an attempt crashed, and how many have in a row."""
+        earlier = self.failure()
+        failure = Failure(attempts=earlier.attempts + 1 if earlier else 1, error=error, trace=trace)
+        write_whole(self.path / "failure.json", failure.model_dump_json(indent=2))
+
+    def forget_failure(self) -> None:
+        (self.path / "failure.json").unlink(missing_ok=True)
+
+    def _evaluation_path(self, evaluate_key: str) -> Path:
+        return self.path / "evaluations" / f"{evaluate_key}.json"
+
+    def finished(self, evaluate_key: str) -> bool:
+        """Whether nothing is left to do: the scores are there, or training diverged."""
+        if self._evaluation_path(evaluate_key).exists():
+            return True
+        training = self.training()
+        return training is not None and training.status == "diverged"
+
+    @contextmanager
+    def curves(self) -> Iterator[CurveWriter]:
+        """Append to the curves; a last line torn by a kill is cut off first."""
+        path = self.path / "metrics.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            file.seek(0)
+            content = file.read()
+            file.truncate(content.rfind(b"\n") + 1)
+            yield CurveWriter(file)
+
+    def points(self) -> list[Point]:
+        """The curves in order of steps. Steps run again after a kill count once, as last written."""
+        try:
+            lines = (self.path / "metrics.jsonl").read_bytes().split(b"\n")[:-1]
+        except FileNotFoundError:
+            return []
+        by_step: dict[int, Point] = {}
+        for line in lines:
+            point = json.loads(line)
+            earlier = by_step.get(point["step"])
+            values = {**(earlier.values if earlier else {}), **point["values"]}
+            by_step[point["step"]] = Point(point["step"], point["time"], values)
+        return [by_step[step] for step in sorted(by_step)]
+
+    def last_point(self) -> Point | None:
+        """The newest point, from the end of the file alone: cheap however long the curves are."""
+        try:
+            with (self.path / "metrics.jsonl").open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST_LINE))
+                lines = file.read().split(b"\n")[:-1]
+        except FileNotFoundError:
+            return None
+        try:
+            return Point(**json.loads(lines[-1])) if lines else None
+        except json.JSONDecodeError:
+            return None  # one line longer than was read
+
+
+_LONGEST_LINE = 4096
+
+
+class CurveWriter:
+    """Appends points to a file that is open."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def append(self, step: int, values: Mapping[str, float]) -> None:
+        line = json.dumps({"step": step, "time": round(time.time(), 3), "values": dict(values)}, allow_nan=False)
+        self._file.write(line.encode() + b"\n")
+        self._file.flush()
+
+
+Status: TypeAlias = Literal["done", "diverged", "failed", "running", "to do", "no corpus"]
+
+
+def status(home: Path, train_key: str | None, evaluate_key: str | None) -> Status:
+    """Where a trial stands, by its folder alone. `failed` means that the last attempt crashed."""
+    if train_key is None or evaluate_key is None:
+        return "no corpus"
+    folder = TrialFolder(home, train_key)
+    if folder.evaluation(evaluate_key) is not None:
+        return "done"
+    if (training := folder.training()) is not None and training.status == "diverged":
+        return "diverged"
+    if folder.is_locked():
+        return "running"
+    return "to do" if folder.failure() is None else "failed"
+
+
+def _read(path: Path, kind: type[Any]) -> Any:
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None

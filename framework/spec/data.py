@@ -1,0 +1,30 @@
+"""What text is asked for and how it becomes pieces."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt
+
+from framework.spec.base import Spec
+from framework.spec.component import CorpusComponent
+
+
+class TokenizerSpec(Spec):
+    """How text is cut into pieces; learned on the training split alone."""
+
+    algorithm: Literal["bpe"] = "bpe"
+    """Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909) over bytes, so that no text is unknown."""
+    vocabulary_size: Annotated[int, Field(ge=260)] = 8000
+    """Rows of the embedding table, special pieces included; at least the 256 bytes and 4 more."""
+    shared: bool = True
+    """One vocabulary for both sides, or one each."""
+
+
+class DataSpec(Spec):
+    """A corpus, a tokenizer, and the longest sequence that is kept."""
+
+    corpus: CorpusComponent
+    tokenizer: TokenizerSpec = TokenizerSpec()
+    max_pieces: PositiveInt = 256
+    """Pairs with more pieces than this on either side are left out, counted and reported."""
