@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+import torch
+
+from framework.contracts import Corpus, Pair
+from framework.data.prepare import prepare
+from framework.data.prepared import PreparedData
+from framework.errors import SpecError
+from framework.spec import Component, DataSpec, TokenizerSpec
+
+ANIMALS = ["dog", "cat", "horse", "bird"]
+TRAIN = [
+    Pair(f"the {first} bites the {second}", f"{first}a {second}on mord") for first in ANIMALS for second in ANIMALS
+]
+DEV = [Pair("the dog sees the bird", "doga birdon vid"), Pair("", ""), Pair("the cat", "")]
+
+
+class Given(Corpus):
+    """Pairs that a test writes down."""
+
+    def __init__(self, splits: Mapping[str, Sequence[Pair]]) -> None:
+        super().__init__(Corpus.Options(), Path())
+        self._splits = splits
+
+    def splits(self):
+        return tuple(self._splits)
+
+    def pairs(self, split):
+        return self._splits[split]
+
+
+class NeverRead(Given):
+    """A corpus that must not be asked for its text again."""
+
+    def pairs(self, split):
+        raise AssertionError
+
+
+def spec(vocabulary_size=280, shared=True, max_pieces=64):
+    return DataSpec.model_construct(
+        corpus=Component.model_construct(name="given", options=Corpus.Options()),
+        tokenizer=TokenizerSpec(vocabulary_size=vocabulary_size, shared=shared),
+        max_pieces=max_pieces,
+    )
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_ids_and_texts_come_back_in_the_order_of_the_corpus(tmp_path):
+    data = prepare(spec(), Given({"train": TRAIN, "dev": DEV}), tmp_path / "data")
+    for name, pairs in (("train", TRAIN), ("dev", DEV)):
+        split = data.split(name)
+        everything = torch.arange(len(split))
+        assert [data.source_tokenizer.decode(ids.tolist()) for ids in split.sources(everything)] == split.source_texts
+        assert [data.target_tokenizer.decode(ids.tolist()) for ids in split.targets(everything)] == split.target_texts
+        assert list(map(Pair, split.source_texts, split.target_texts)) == pairs
+        assert split.source_lengths.tolist() == [len(ids) for ids in split.sources(everything)]
+        assert split.target_lengths.tolist() == [len(ids) for ids in split.targets(everything)]
+    assert split.source_lengths.dtype == split.sources(torch.tensor([0]))[0].dtype == torch.int64
+
+
+def test_pairs_without_text_on_a_side_are_kept(tmp_path):
+    dev = prepare(spec(), Given({"train": TRAIN, "dev": DEV}), tmp_path / "data").split("dev")
+    assert dev.source_lengths.tolist()[1] == dev.target_lengths.tolist()[1] == dev.target_lengths.tolist()[2] == 0
+    assert dev.sources(torch.tensor([1]))[0].shape == (0,)
+
+
+@pytest.mark.parametrize("long", [Pair("dog " * 70, "doga"), Pair("dog", "doga " * 70)])
+def test_pairs_with_a_long_side_are_left_out_and_counted(tmp_path, long):
+    data = prepare(spec(), Given({"train": [*TRAIN, long], "dev": [long, *DEV]}), tmp_path / "data")
+    assert data.counts == {"train/pairs": 16, "train/left_out": 1, "dev/pairs": 3, "dev/left_out": 1}
+    assert data.split("dev").source_texts == [pair.source for pair in DEV]
+    assert int(data.split("train").source_lengths.max()) <= 64
+
+
+def test_the_vocabulary_is_learned_on_the_training_split_alone(tmp_path):
+    foreign = [Pair("zyxwvutsrq " * 5, "zyxwvutsrq " * 5)] * 50
+    with_little = prepare(spec(), Given({"train": TRAIN, "dev": DEV}), tmp_path / "a")
+    with_much = prepare(spec(), Given({"train": TRAIN, "dev": DEV, "test": foreign}), tmp_path / "b")
+    assert with_little.source_tokenizer.to_json() == with_much.source_tokenizer.to_json()
+
+
+def test_a_shared_vocabulary_is_one_and_others_are_two(tmp_path):
+    shared = prepare(spec(), Given({"train": TRAIN, "dev": DEV}), tmp_path / "shared")
+    assert shared.source_tokenizer is shared.target_tokenizer
+    apart = prepare(spec(270, shared=False), Given({"train": TRAIN, "dev": DEV}), tmp_path / "apart")
+    assert apart.source_tokenizer.to_json() != apart.target_tokenizer.to_json()
+    assert apart.source_tokenizer.vocabulary_size == apart.target_tokenizer.vocabulary_size == 270
+
+
+def test_what_is_there_is_opened_and_not_written_again(tmp_path):
+    folder = tmp_path / "data"
+    prepare(spec(), Given({"train": TRAIN, "dev": DEV}), folder)
+    before = contents(folder)
+    again = prepare(spec(), NeverRead({"train": [], "dev": []}), folder)
+    assert again.split("train").source_texts == PreparedData.open(folder).split("train").source_texts
+    assert contents(folder) == before
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path):
+    with pytest.raises(SpecError):
+        prepare(spec(vocabulary_size=8000), Given({"train": TRAIN, "dev": DEV}), tmp_path / "data")
+    assert list(tmp_path.iterdir()) == []
+
+
+def _prepare_many(folder, barrier):
+    for number in range(5):
+        barrier.wait()
+        prepare(spec(), Given({"train": TRAIN, "dev": DEV}), folder / str(number))
+
+
+def test_two_processes_that_prepare_at_once_both_end_well(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(2)
+    processes = [context.Process(target=_prepare_many, args=(tmp_path, barrier)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1", "2", "3", "4"]  # and nothing unfinished
+
+
+@pytest.mark.parametrize("missing", ["train", "dev"])
+def test_a_corpus_without_a_needed_split_is_refused(tmp_path, missing):
+    splits = {"train": TRAIN, "dev": DEV, "test": DEV}
+    del splits[missing]
+    with pytest.raises(
+        SpecError, match=rf"data\.corpus: the corpus has no split '{missing}', only \w+, test: train is"
+    ):
+        prepare(spec(), Given(splits), tmp_path / "data")
+
+
+def test_a_split_of_which_nothing_is_left_is_refused(tmp_path):
+    with pytest.raises(
+        SpecError, match=r"data\.max_pieces: none of the 16 pairs of the split 'train' has 2 pieces or fewer on both"
+    ):
+        prepare(spec(max_pieces=2), Given({"train": TRAIN, "dev": DEV}), tmp_path / "data")
+
+
+def test_an_unknown_split_names_those_there_are(tmp_path):
+    data = prepare(spec(), Given({"train": TRAIN, "dev": DEV}), tmp_path / "data")
+    with pytest.raises(SpecError, match=r"no split 'test'; there are: train, dev"):
+        data.split("test")
+    with pytest.raises(SpecError, match=r"no split 'tran'; did you mean 'train'\?"):
+        data.split("tran")

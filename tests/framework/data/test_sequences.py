@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import torch
+
+from framework.data import sequences
+from framework.data.sequences import Sequences
+from framework.data.tokenizer import Tokenizer
+from framework.spec import TokenizerSpec
+
+TEXTS = ["a dog", "", "the dog bites the man", "a dog"]
+TOKENIZER = Tokenizer.learn(TEXTS * 2, TokenizerSpec(vocabulary_size=262))
+
+
+def ids_of(found):
+    return [ids.tolist() for ids in found]
+
+
+def test_sequences_come_back_as_they_were_encoded():
+    encoded = Sequences.encode(TEXTS, TOKENIZER)
+    assert ids_of(encoded.take(torch.tensor([2, 1, 0]))) == [TOKENIZER.encode(TEXTS[index]) for index in (2, 1, 0)]
+    assert encoded.lengths.tolist() == [len(TOKENIZER.encode(text)) for text in TEXTS]
+    assert {ids.dtype for ids in encoded.take(torch.arange(4))} == {torch.int64}
+
+
+def test_how_many_are_encoded_at_once_changes_nothing(monkeypatch):
+    whole = Sequences.encode(TEXTS, TOKENIZER)
+    monkeypatch.setattr(sequences, "_TEXTS_AT_ONCE", 3)
+    parts = Sequences.encode(TEXTS, TOKENIZER)
+    assert torch.equal(parts.ids, whole.ids)
+    assert torch.equal(parts.starts, whole.starts)
+
+
+def test_keeping_some_leaves_the_others_out():
+    encoded = Sequences.encode(TEXTS, TOKENIZER)
+    kept = encoded.keep(torch.tensor([False, True, True, False]))
+    assert len(kept) == 2
+    assert ids_of(kept.take(torch.arange(2))) == ids_of(encoded.take(torch.tensor([1, 2])))
+
+
+def test_no_texts_are_no_sequences():
+    assert len(Sequences.encode([], TOKENIZER)) == 0
