@@ -1,0 +1,7 @@
+"""HOW it is built: attention, layers, the Transformer, and their assembly from a spec."""
+
+from framework.model.assemble import assemble, initialize
+from framework.model.stack import StackState
+from framework.model.transformer import Transformer, num_parameters
+
+__all__ = ["StackState", "Transformer", "assemble", "initialize", "num_parameters"]

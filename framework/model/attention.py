@@ -1,0 +1,114 @@
+"""From scores to context: masks, softmax and values, once for every attention score.
+
+Shapes: B batch, H heads, Q query length, K key length, d_k and d_v a head's widths; `B|1` is either.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from framework.contracts import AttentionScore, Dims, DotProductForm, Mask
+from framework.errors import PluginError
+
+MASKED = float("-inf")
+
+
+def visible(
+    mask: Mask, dims: Dims, query_positions: Tensor, key_positions: Tensor, key_padding: Tensor | None
+) -> Tensor | None:
+    """Say which keys each query may see: a mask's rule, padding and causality, ANDed as booleans.
+
+    From positions `(B|1, Q)` and `(B|1, K)` and `key_padding (B, K)`, True = real token: a boolean
+    `(B|1, H|1, Q, K)`, or None where everything may be seen. Causality goes by absolute positions, so that
+    one new query behind a cache sees all of it. Raises `PluginError` for a mask that is not boolean.
+    """
+    rules = []
+    if (allowed := mask.allowed(query_positions, key_positions)) is not None:
+        _require_boolean(allowed, f"mask {mask.name!r}")
+        rules.append(allowed)
+    if key_padding is not None:
+        rules.append(key_padding[:, None, None, :])  # (B, 1, 1, K): along the keys, never the queries
+    if dims.causal and not mask.handles_causality:
+        rules.append(key_positions[:, None, None, :] <= query_positions[:, None, :, None])  # (B|1, 1, Q, K)
+    return reduce(and_, rules) if rules else None
+
+
+def attention_weights(
+    score: AttentionScore, query: Tensor, key: Tensor, allowed: Tensor | None = None, bias: Tensor | None = None
+) -> Tensor:
+    """Softmax over the keys that each query may see (Vaswani et al. 2017, arXiv:1706.03762, eq. 1).
+
+    From `query (B, H, Q, d_k)`, `key (B, H, K, d_k)`, `allowed` and `bias` `(B|1, H|1, Q, K)`: weights
+    `(B, H, Q, K)`. The row of a query that may see nothing is exactly zero, and its gradients are finite.
+    Raises `PluginError` if `allowed` is not boolean.
+    """
+    scores = score(query, key)  # (B, H, Q, K)
+    if bias is not None:
+        scores = scores + bias
+    if allowed is None:
+        return scores.softmax(-1)
+    _require_boolean(allowed, "allowed")
+    allowed, blind = _open_blind_rows(allowed)
+    return scores.masked_fill(~allowed, MASKED).softmax(-1).masked_fill(blind, 0.0)
+
+
+def attend(
+    score: AttentionScore,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    allowed: Tensor | None = None,
+    bias: Tensor | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Average the values by attention weights: the context `(B, H, Q, d_v)`.
+
+    As `attention_weights`, with `value (B, H, K, d_v)` and the probability `dropout` with which a weight is
+    dropped now (0 outside training). The context of a query that may see nothing is exactly zero. A dot-product
+    form goes through PyTorch's fused attention, which builds no weights; it can neither drop them out on its
+    fast path nor give a bias its gradient, so these two cases are computed step by step.
+    """
+    bias_learns = bias is not None and bias.requires_grad
+    if isinstance(score, DotProductForm) and dropout == 0.0 and not bias_learns:
+        return _fused(score, query, key, value, allowed, bias)
+    weights = attention_weights(score, query, key, allowed, bias)  # (B, H, Q, K)
+    return F.dropout(weights, dropout) @ value  # (B, H, Q, d_v)
+
+
+def _fused(
+    score: DotProductForm, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    query, key = score.features(query, key)  # (B, H, Q, F), (B, H, K, F)
+    d_v = value.size(-1)
+    if query.size(-1) > d_v:  # the fast kernels want equal widths, and slicing zeros off again is cheap
+        value = F.pad(value, (0, query.size(-1) - d_v))  # (B, H, K, F)
+    if allowed is None:
+        return F.scaled_dot_product_attention(query, key, value, bias, scale=1.0)[..., :d_v]
+    _require_boolean(allowed, "allowed")
+    allowed, blind = _open_blind_rows(allowed)
+    merged = allowed if bias is None else bias.masked_fill(~allowed, MASKED)
+    context = F.scaled_dot_product_attention(query, key, value, merged, scale=1.0)[..., :d_v]
+    return context.masked_fill(blind, 0.0)
+
+
+def _open_blind_rows(allowed: Tensor) -> tuple[Tensor, Tensor]:
+    """Let a query that sees nothing see everything, and say which queries these are: `(B|1, H|1, Q, 1)`.
+
+    Its result is replaced by zero afterwards. So no softmax meets a row of -inf, whose NaN would be hidden
+    from the result but not from the gradients, and the rule does not depend on the kernel that runs.
+    """
+    blind = ~allowed.any(-1, keepdim=True)  # (B|1, H|1, Q, 1)
+    return allowed | blind, blind
+
+
+def _require_boolean(allowed: Tensor, what: str) -> None:
+    if allowed.dtype != torch.bool:
+        raise PluginError(
+            f"{what} has dtype {allowed.dtype}, and must be boolean with True = may attend: "
+            "numbers would be added to the scores, where 0 and 1 hide nothing"
+        )
