@@ -1,0 +1,76 @@
+import math
+
+import pytest
+import torch
+
+from framework.errors import PluginError, SpecError
+from framework.evaluate.measure import chosen_metrics, measure
+from framework.spec import EvaluateSpec
+from plugins.objectives.translation import Translation
+
+
+def test_a_model_that_learned_its_task_measures_well(workshop, trained):
+    found = measure(trained, workshop.objective, workshop.data, EvaluateSpec())
+    assert found.metrics.keys() == {"dev/loss", "dev/perplexity", "dev/bleu"}
+    assert found.metrics["dev/loss"] < 0.2
+    assert found.metrics["dev/perplexity"] == pytest.approx(math.exp(found.metrics["dev/loss"]))
+
+
+def test_translations_are_scored_against_the_raw_text(workshop, trained):
+    # One line has a ligature that NFKC would rewrite, one is empty: only the text as it stands gives 100.
+    found = measure(trained, workshop.objective, workshop.data, EvaluateSpec())
+    assert found.metrics["dev/bleu"] == pytest.approx(100)
+
+
+def test_bleu_comes_with_its_signature(workshop, trained):
+    found = measure(trained, workshop.objective, workshop.data, EvaluateSpec(metrics=("bleu",)))
+    assert found.details["dev/bleu"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+
+
+def test_names_carry_the_split_and_only_what_is_asked_is_measured(workshop, trained):
+    spec = EvaluateSpec(metrics=("perplexity",))
+    assert measure(trained, workshop.objective, workshop.data, spec).metrics.keys() == {"dev/loss", "dev/perplexity"}
+
+
+def test_a_split_that_there_is_not_is_an_error(workshop, trained):
+    with pytest.raises(SpecError, match="no split 'test'"):
+        measure(trained, workshop.objective, workshop.data, EvaluateSpec(split="test"))
+
+
+def test_an_unknown_metric_is_an_error_with_the_nearest_name(workshop):
+    with pytest.raises(
+        SpecError,
+        match=r"evaluate\.metrics: objective 'translation' has no metric 'blue'; it has: perplexity, bleu; "
+        r"did you mean 'bleu'\?",
+    ):
+        chosen_metrics(workshop.objective, EvaluateSpec(metrics=("perplexity", "blue")))
+
+
+def test_an_objective_with_a_metric_that_cannot_be_measured_breaks_its_contract():
+    class Accurate(Translation):
+        name = "accurate"
+        metrics = ("accuracy",)
+
+    with pytest.raises(
+        PluginError, match="objective 'accurate' declares the metric 'accuracy'; there are: perplexity, bleu"
+    ):
+        chosen_metrics(Accurate(Accurate.Options()), EvaluateSpec())
+
+
+def test_a_perplexity_too_large_for_a_number_is_left_out_and_said(workshop):
+    model = workshop.model(norm_order="none")
+    with torch.no_grad():
+        model.source_table.weight.mul_(1e3)
+    found = measure(model, workshop.objective, workshop.data, EvaluateSpec(metrics=("perplexity",)))
+    assert found.metrics.keys() == {"dev/loss"}
+    assert math.isfinite(found.metrics["dev/loss"])
+    assert found.details["dev/perplexity"].startswith("too large for a number: the loss is ")
+
+
+def test_translations_that_meet_the_last_position_are_counted(workshop):
+    model = workshop.model(positional_scheme={"name": "learned", "options": {"max_positions": 41}})
+    with torch.no_grad():
+        model.source_table.weight[2] = 0  # EOS is never the most likely piece
+    spec = EvaluateSpec(metrics=("bleu",), beam_size=1)
+    found = measure(model, workshop.objective, workshop.data, spec)
+    assert found.details["dev/cut_off"] == "16 of 16 translations end at the model's last position"

@@ -1,0 +1,58 @@
+import math
+
+import pytest
+import torch
+
+from framework.evaluate.errors import Unmeasurable
+from framework.evaluate.perplexity import loss_per_token
+
+
+@pytest.fixture
+def dev(workshop):
+    return workshop.data.split("dev")
+
+
+def test_the_loss_does_not_depend_on_the_batch_size(workshop, trained, dev):
+    one_by_one = loss_per_token(trained, workshop.objective, dev, batch_tokens=1)
+    together = loss_per_token(trained, workshop.objective, dev, batch_tokens=10_000)
+    assert one_by_one == pytest.approx(together, rel=1e-4)
+
+
+def test_the_loss_is_the_mean_over_tokens_not_over_sentences(workshop, dev):
+    model = workshop.model().eval()
+    total, tokens = 0.0, 0
+    for i in range(len(dev)):
+        batch = workshop.objective.batch(dev.sources(torch.tensor([i])), dev.targets(torch.tensor([i])))
+        log_probs = model(batch).log_softmax(-1)[0]  # (T, V)
+        total -= log_probs.gather(1, batch.target_output[0][:, None]).sum().item()
+        tokens += batch.target_output.numel()
+    assert loss_per_token(model, workshop.objective, dev, 500) == pytest.approx(total / tokens, rel=1e-5)
+
+
+def test_the_loss_is_that_of_the_true_pieces_whatever_smoothing_the_training_had(workshop, trained, dev):
+    # Trained to the end with smoothing, a model gives the true piece all but the smoothing's mass: that is its
+    # loss, and exp(smoothed loss) would be several times the perplexity.
+    smoothing, V = 0.1, 260
+    best = -math.log(1 - smoothing + smoothing / V)
+    assert loss_per_token(trained, workshop.objective, dev, 500) == pytest.approx(best, abs=0.03)
+
+
+def test_a_model_that_knows_nothing_has_the_vocabulary_as_its_perplexity(workshop, dev):
+    model = workshop.model()
+    with torch.no_grad():
+        model.source_table.weight.zero_()
+    assert math.exp(loss_per_token(model, workshop.objective, dev, 500)) == pytest.approx(260, rel=1e-5)
+
+
+def test_dropout_is_off(workshop, dev):
+    model = workshop.model(dropout=0.5).train()
+    first = loss_per_token(model, workshop.objective, dev, 500)
+    assert loss_per_token(model.train(), workshop.objective, dev, 500) == first
+
+
+def test_a_model_that_diverged_with_its_last_update_is_said(workshop, dev):
+    model = workshop.model()
+    with torch.no_grad():
+        next(model.parameters()).fill_(math.nan)
+    with pytest.raises(Unmeasurable, match="the loss of the trained model is nan: its last updates diverged"):
+        loss_per_token(model, workshop.objective, dev, 500)

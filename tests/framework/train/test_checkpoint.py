@@ -1,0 +1,151 @@
+import os
+import signal
+import time
+
+import pytest
+import torch
+from pydantic import JsonValue
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from framework.train.checkpoint import load_weights, restore, save
+from framework.train.errors import CheckpointUnreadable
+
+
+def weights(model):
+    return {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+
+
+def same(left, right):
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+def updates(training, number):
+    return [training.update() for _ in range(number)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "checkpoint.safetensors"
+
+
+@pytest.mark.parametrize("stop", [0, 1, 17])
+def test_stopping_and_going_on_equals_never_stopping(workshop, path, stop):
+    straight = workshop.training(workshop.model(dropout=0.3), steps=40)
+    expected = updates(straight, 40)
+
+    stopped = workshop.training(workshop.model(dropout=0.3), steps=40)
+    before = updates(stopped, stop)
+    save(path, stopped, {})
+    updates(stopped, 2)  # lost with the process
+
+    torch.rand(100)
+    resumed = workshop.training(workshop.model(seed=5, dropout=0.3), steps=40)
+    restore(path, resumed)
+    assert resumed.step == stop
+    assert before + updates(resumed, 40 - stop) == expected  # losses, rates, norms, tokens: to the last bit
+    assert same(weights(resumed.model), weights(straight.model))
+    assert resumed.position == straight.position
+
+
+def test_the_stop_at_17_is_within_an_epoch(workshop):
+    training = workshop.training()
+    updates(training, 17)
+    assert training.position.epoch > 0
+    assert training.position.index > 0
+
+
+def test_divergence_after_resuming_still_knows_the_last_finite_loss(workshop, path):
+    training = workshop.training()
+    values = training.update()
+    save(path, training, {})
+    resumed = workshop.training()
+    restore(path, resumed)
+    assert resumed.last_loss == values["train/loss"]
+
+
+def test_what_the_caller_adds_comes_back(workshop, path):
+    extra: dict[str, JsonValue] = {"seconds": 1.5, "attempts": [1, 2], "note": None}
+    save(path, workshop.training(), extra)
+    assert restore(path, workshop.training()) == extra
+
+
+def test_without_a_checkpoint_there_is_nothing_to_restore(workshop, path):
+    assert restore(path, workshop.training()) is None
+
+
+def test_equal_states_are_equal_files(workshop, path):
+    training = workshop.training()
+    updates(training, 2)
+    save(path, training, {"a": 1, "b": 2})
+    once = path.read_bytes()
+    save(path, training, {"a": 1, "b": 2})
+    assert path.read_bytes() == once
+
+
+def test_a_weight_with_two_names_is_stored_once_and_stays_tied(workshop, path):
+    model = workshop.model()
+    model.second_name = model.source_table
+    training = workshop.training(model)
+    training.update()
+    save(path, training, {})
+    with safe_open(path, framework="pt") as file:
+        stored = [key for key in file.keys() if key.startswith("model/")]  # noqa: SIM118
+    assert len(stored) == len(list(model.parameters()))
+
+    other = workshop.model(seed=2)
+    other.second_name = other.source_table
+    load_weights(path, other)
+    assert other.second_name is other.source_table
+    assert same(weights(other), weights(model))
+
+
+@pytest.mark.parametrize("keep", [0, 4, 1000, -1])
+def test_a_torn_checkpoint_is_said_and_touches_nothing(workshop, path, keep):
+    training = workshop.training()
+    training.update()
+    save(path, training, {})
+    path.write_bytes(path.read_bytes()[:keep])
+    before = weights(training.model)
+    with pytest.raises(CheckpointUnreadable, match=r"checkpoint\.safetensors cannot be read: .* training starts again"):
+        restore(path, training)
+    assert same(before, weights(training.model))
+    assert training.step == 1
+
+
+def test_a_checkpoint_of_another_model_is_refused_by_the_names_that_differ(workshop, path):
+    save(path, workshop.training(), {})
+    other = workshop.training(workshop.model(d_ff=48))
+    before = weights(other.model)
+    with pytest.raises(CheckpointUnreadable, match=r"it is of another model, which differs in .*feed_forward"):
+        restore(path, other)
+    assert same(before, weights(other.model))
+
+
+def test_another_safetensors_file_is_no_checkpoint(workshop, path):
+    save_file({"x": torch.zeros(1)}, path)
+    with pytest.raises(CheckpointUnreadable, match="it is not a checkpoint of training"):
+        load_weights(path, workshop.model())
+
+
+def test_weights_of_no_file_are_an_error(workshop, path):
+    with pytest.raises(FileNotFoundError):
+        load_weights(path, workshop.model())
+
+
+def test_a_kill_while_saving_leaves_the_last_good_one(workshop, path):
+    training = workshop.training()
+    training.update()
+    save(path, training, {"save": 0})
+    for delay in (0.005, 0.01, 0.02, 0.04):
+        child = os.fork()
+        if child == 0:
+            try:
+                for number in range(10**6):
+                    save(path, training, {"save": number})
+            finally:
+                os._exit(1)
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert restore(path, workshop.training()) is not None
