@@ -1,0 +1,109 @@
+"""What MLflow has of an experiment: asked on attaching, and thrown away when a call fails."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from mlflow import MlflowClient
+from mlflow.entities import Run
+
+from framework.journal import Status, TrialFolder, status
+from framework.record.known_run import KnownRun
+from framework.record.store import Store
+from framework.record.trial_run import TrialRun
+from framework.spec import TrialSpec
+
+logger = logging.getLogger(__name__)
+
+Place = tuple[str, int, str]
+"""A trial, by row, seed and evaluate key: what its run is found by."""
+
+_PARENT: Final = "ablation.parent"
+
+
+def place_of(trial: TrialSpec) -> Place:
+    """Where a trial that has its keys stands."""
+    assert trial.evaluate_key is not None
+    return trial.row, trial.seed, trial.evaluate_key
+
+
+class Mirror:
+    """An MLflow experiment, its parent run, and a run per trial. Every method raises what MLflow raises."""
+
+    def __init__(self, client: MlflowClient, store: Store, name: str, plan: Sequence[TrialSpec]) -> None:
+        """Attach to what there is, make what there is not, and end runs that the plan no longer names."""
+        self._client = client
+        self._experiment_id = _experiment(client, store, name)
+        parent = None
+        self._runs: dict[Place, Run] = {}
+        self._trials: dict[Place, TrialRun] = {}
+        for run in _runs(client, self._experiment_id):
+            if run.data.tags.get(_PARENT) == name:
+                parent = run
+            elif place := _place_of_run(run):
+                self._runs[place] = run
+        if parent is None:
+            parent = client.create_run(self._experiment_id, tags={_PARENT: name}, run_name=name)
+        self.parent = KnownRun(client, parent)
+        for place in self._runs.keys() - {place_of(trial) for trial in plan}:
+            if self._runs[place].info.status == "RUNNING":
+                TrialRun(client, self._runs[place]).interrupt()
+
+    def send(self, trial: TrialSpec, home: Path) -> Status:
+        """Bring a trial's run up to date, and say where it stands; what has not begun gets no run."""
+        assert trial.train_key is not None
+        place, folder = place_of(trial), TrialFolder(home, trial.train_key)
+        standing = status(home, trial.train_key, trial.evaluate_key)
+        if standing == "to do" and place not in self._runs and not _is_half_trained(folder):
+            return standing
+        names = ("row", "seed", "group", "train_key", "evaluate_key")
+        tags = {f"ablation.{name}": str(value) for name in names if (value := getattr(trial, name)) is not None}
+        tags["mlflow.parentRunId"] = self.parent.id
+        if place not in self._runs:
+            name = f"{trial.row} seed {trial.seed}"
+            self._runs[place] = self._client.create_run(self._experiment_id, _began(folder), tags, name)
+        if place not in self._trials:
+            self._trials[place] = TrialRun(self._client, self._runs[place])
+        self._trials[place].set_tags(tags)
+        self._trials[place].update(trial, folder, standing)
+        return standing
+
+
+def _experiment(client: MlflowClient, store: Store, name: str) -> str:
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        return client.create_experiment(name, artifact_location=store.artifacts(name))
+    experiment_id: str = found.experiment_id
+    if found.lifecycle_stage == "deleted":
+        logger.warning("experiment %s was deleted in MLflow and is restored", name)
+        client.restore_experiment(experiment_id)
+    return experiment_id
+
+
+def _runs(client: MlflowClient, experiment_id: str) -> Iterator[Run]:
+    token = None
+    while True:
+        page = client.search_runs([experiment_id], page_token=token)
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def _place_of_run(run: Run) -> Place | None:
+    row, seed, key = (run.data.tags.get(f"ablation.{name}") for name in ("row", "seed", "evaluate_key"))
+    return (row, int(seed), key) if row and seed and key else None
+
+
+def _is_half_trained(folder: TrialFolder) -> bool:
+    return folder.training() is None and bool(folder.points())
+
+
+def _began(folder: TrialFolder) -> int:
+    """When, in milliseconds, as near as the curves tell."""
+    points = folder.points()
+    return int((points[0].time if points else time.time()) * 1000)

@@ -1,0 +1,1 @@
+"""A report as text, one module per format."""

@@ -1,0 +1,32 @@
+"""A report → text."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rich.console import Console
+
+from framework.report.formats.csv import trials_csv
+from framework.report.formats.json import trials_json
+from framework.report.formats.markdown import markdown
+from framework.report.formats.terminal import terminal
+from framework.report.table import Report
+
+Format = Literal["table", "markdown", "csv", "json"]
+
+
+def render(report: Report, format: Format, console: Console | None = None) -> str:
+    """Give the report as text, ending in a line feed.
+
+    `table` is drawn for `console`, by default standard output: as wide as it is, with colours only where
+    it shows them.
+    """
+    match format:
+        case "table":
+            return terminal(report, console or Console())
+        case "markdown":
+            return markdown(report)
+        case "csv":
+            return trials_csv(report)
+        case "json":
+            return trials_json(report)

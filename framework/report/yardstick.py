@@ -1,0 +1,64 @@
+"""What figures of one column must share, and which trials do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from framework.report.collect import DETAIL
+from framework.spec import ExperimentSpec, TrialSpec
+
+Place = tuple[str, int]
+"""A trial, by row and seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """The baseline's way of measuring.
+
+    Perplexity per piece depends on the pieces, BLEU on its tokeniser, and both on the sentences: a figure
+    measured otherwise is no figure of this table.
+    """
+
+    split: str
+    signature: str | None
+    """Of the BLEU scorer."""
+    unlike: dict[Place, str]
+    """Trials measured otherwise, and in what."""
+    unlike_bleu: dict[Place, str]
+    """Trials scored otherwise, and by which signature."""
+
+    def scores(self, frame: pl.DataFrame, row: str, metric: str) -> dict[int, float | None]:
+        """A row's scores by seed; null where there is none, or one measured otherwise."""
+        excluded = self.unlike if metric == "perplexity" else self.unlike | self.unlike_bleu
+        lines = frame.filter(pl.col("row") == row)
+        return {
+            seed: None if (row, seed) in excluded else score
+            for seed, score in zip(lines["seed"], lines[f"{self.split}/{metric}"], strict=True)
+        }
+
+
+def yardstick(experiment: ExperimentSpec, plan: tuple[TrialSpec, ...], frame: pl.DataFrame) -> Yardstick:
+    """The baseline's, or without a planned baseline the first trial's; `frame` is `collect.trials` of the plan."""
+    first = next((trial for trial in plan if trial.row == experiment.baseline), plan[0])
+    split = first.evaluate.split
+    unlike: dict[Place, str] = {}
+    for trial in plan:
+        if trial.evaluate.split != split:
+            unlike[trial.row, trial.seed] = f"on another split ({trial.evaluate.split})"
+        elif trial.data_key != first.data_key:
+            unlike[trial.row, trial.seed] = "on other data or in other pieces"
+    signatures = {place: text for place, text in _signatures(frame, split).items() if place not in unlike}
+    own = [text for (row, _), text in signatures.items() if row == experiment.baseline]
+    signature = next(iter([*own, *signatures.values()]), None)
+    others = {place: text for place, text in signatures.items() if text != signature}
+    return Yardstick(split, signature, unlike, others)
+
+
+def _signatures(frame: pl.DataFrame, split: str) -> dict[Place, str]:
+    column = f"{DETAIL}{split}/bleu"
+    if column not in frame.columns:
+        return {}
+    lines = zip(frame["row"], frame["seed"], frame[column], strict=True)
+    return {(row, seed): text for row, seed, text in lines if text is not None}
