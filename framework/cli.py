@@ -1,0 +1,239 @@
+"""The command line: verbs that parse, call and print. Heavy imports stand inside the verbs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+
+from cyclopts import App, Parameter
+
+from framework.errors import FrameworkError, SpecError
+
+if TYPE_CHECKING:
+    from framework.experiment import Experiment
+
+BAD_INPUT, TRIAL_FAILED, INTERRUPTED = 2, 1, 130
+
+app = App(
+    name="ablate",
+    help="Ablations of the Transformer: an experiment file in, a trustworthy table out.",
+    version_flags=["--version"],
+)
+plugins_app = App(name="plugins", help="What can be named in an experiment.")
+app.command(plugins_app)
+
+File = Annotated[Path, Parameter(help="Experiment file (YAML).")]
+PluginPaths = Annotated[
+    tuple[Path, ...],
+    Parameter(
+        name="--plugin", negative="", show_default=False, help="A plugin file or folder to load; may be repeated."
+    ),
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Selection:
+    """What every verb that takes FILE takes."""
+
+    set: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="", show_default=False, help="KEY=VALUE: change one dotted key of the experiment; may be repeated."
+        ),
+    ] = ()
+    row: Annotated[
+        tuple[str, ...], Parameter(negative="", show_default=False, help="Only this row; may be repeated.")
+    ] = ()
+    seed: Annotated[
+        tuple[int, ...], Parameter(negative="", show_default=False, help="Only this seed; may be repeated.")
+    ] = ()
+    home: Annotated[Path, Parameter(help="Folder that everything is kept in.")] = Path("runs")
+    storage: Annotated[str | None, Parameter(help="URL of the Optuna study, instead of a file in the home.")] = None
+    tracking: Annotated[str | None, Parameter(help="URI of the MLflow store, instead of a file in the home.")] = None
+    plugin: PluginPaths = ()
+
+    def load(self, file: Path) -> Experiment:
+        """Load an experiment file under this selection."""
+        from framework.experiment import load
+
+        return load(
+            file,
+            settings=self.set,
+            rows=self.row,
+            seeds=self.seed,
+            home=self.home,
+            storage=self.storage,
+            tracking=self.tracking,
+            plugins=self.plugin,
+        )
+
+
+DEFAULTS = Selection()
+
+
+@app.command
+def check(*files: File, selection: Selection = DEFAULTS) -> int:
+    """Validate experiment files; print every error at once."""
+    if not files:
+        raise SpecError("name at least one experiment file", "check")
+    worst = 0
+    for file in files:
+        try:
+            experiment = selection.load(file)
+            lines = experiment.survey()
+        except SpecError as error:
+            print(error, file=sys.stderr)
+            worst = BAD_INPUT
+            continue
+        rows = len({line.trial.row for line in lines})
+        print(f"{file}: fine ({_count(rows, 'row')}, {_count(len(lines), 'trial')})")
+        for warning in experiment.warnings():
+            print(f"{file}: warning: {warning}", file=sys.stderr)
+    return worst
+
+
+@app.command
+def plan(file: File, *, selection: Selection = DEFAULTS, format: Literal["table", "csv", "json"] = "table") -> None:
+    """Show the trials: what each row changes, parameters, keys, and what is done or to do."""
+    from rich.console import Console
+
+    from framework.report.plan_table import render_plan
+
+    experiment = selection.load(file)
+    print(render_plan(experiment.spec, experiment.survey(), format, Console()), end="")
+
+
+@app.command
+def run(
+    file: File,
+    *,
+    selection: Selection = DEFAULTS,
+    workers: Annotated[int | None, Parameter(help="Worker processes; by default one per core.")] = None,
+) -> int:
+    """Run what is missing, then print the table. The same command starts, resumes and extends."""
+    from framework.progress import ProgressBars
+
+    experiment = selection.load(file)
+    with ProgressBars(experiment.spec.name, experiment.home) as bars:
+        summary = experiment.run(workers, bars.watch)
+    _print_report(experiment, "table")
+    print(f"\n{_count(summary.ran, 'trial')} run, {summary.already_done} done before.")
+    for (row, seed), error in summary.failures.items():
+        print(f"failed: row {row}, seed {seed}: {error}", file=sys.stderr)
+    if summary.failures:
+        print("The same command tries failed trials again.", file=sys.stderr)
+    for line in experiment.where_to_look():
+        print(line)
+    return TRIAL_FAILED if experiment.lacks_scores() else 0
+
+
+@app.command
+def report(
+    file: File,
+    *,
+    selection: Selection = DEFAULTS,
+    format: Literal["table", "markdown", "csv", "json"] = "table",
+    output: Annotated[Path | None, Parameter(help="Write to this file instead of the screen.")] = None,
+) -> None:
+    """Print the table, of an unfinished run too."""
+    experiment = selection.load(file)
+    _print_report(experiment, format, output)
+
+
+@app.command
+def show(file: File, *, selection: Selection = DEFAULTS) -> None:
+    """Print the experiment as resolved: extended files merged, defaults filled in."""
+    print(selection.load(file).yaml, end="")
+
+
+@app.command
+def sync(file: File, *, selection: Selection = DEFAULTS) -> int:
+    """Bring MLflow up to date with the folders."""
+    experiment = selection.load(file)
+    return 0 if experiment.sync() else TRIAL_FAILED
+
+
+@plugins_app.command(name="list")
+def list_plugins(*, plugin: PluginPaths = ()) -> None:
+    """List every plugin by kind, and those that failed to load."""
+    from framework.registry import Registry
+
+    registry = Registry.load(plugin)
+    entries = registry.entries()
+    width = max(len(entry.name) for entry in entries)
+    kind = ""
+    for entry in entries:
+        if entry.kind != kind:
+            kind = entry.kind
+            print(kind)
+        print(f"  {entry.name:<{width}}  {entry.summary}")
+    for broken in registry.broken:
+        print(f"FAILED {broken}")
+
+
+@plugins_app.command(name="show")
+def show_plugin(kind: str, name: str, *, plugin: PluginPaths = ()) -> None:
+    """Show one plugin: where it comes from, what it says of itself, its options."""
+    import inspect
+
+    from framework.registry import Registry
+    from framework.spec.component import KINDS
+    from framework.spec.suggest import choices
+
+    registry = Registry.load(plugin)
+    if kind not in KINDS:
+        raise SpecError(f"no kind of plugin is called {kind!r}{choices(kind, KINDS)}")
+    try:
+        entry = registry.entry(kind, name)
+    except LookupError as error:
+        raise SpecError(str(error.args[0])) from None
+    print(f"{kind} {name}, from {entry.origin}: {entry.module.__name__}\n")
+    print(inspect.getdoc(entry.plugin) or entry.summary)
+    fields = entry.plugin.Options.model_fields
+    print("\nOptions:" if fields else "\nNo options.")
+    for option, field in fields.items():
+        default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=True)}"
+        print(f"  {option}: {default}. {field.description or ''}".rstrip())
+
+
+def _print_report(experiment: Experiment, format: Any, output: Path | None = None) -> None:
+    from framework.report.render import render
+
+    text = render(experiment.report(), format)
+    if output is None:
+        print(text, end="")
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one verb. Exit codes: 0 fine, 1 a trial failed, 2 bad input, 130 interrupted."""
+    logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        code = app(arguments, result_action="return_value")
+    except FrameworkError as error:
+        print(error, file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        print("Interrupted. The same command goes on from here.", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)

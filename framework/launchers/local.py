@@ -1,0 +1,148 @@
+"""Worker processes of one thread each on this machine.
+
+A worker takes a trial as a line of JSON on its standard input and answers with a line on its standard
+output. It is reused from trial to trial, and gone when its input closes: also when the coordinator is
+killed, since the kernel closes the pipe then.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from framework.launchers.outcome import Outcome
+from framework.spec import TrialSpec
+
+_ONE_THREAD = {
+    # Two busy threads on two busy cores are many times slower than one each; and one thread gives the same
+    # sums everywhere.
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+_SECONDS_TO_END = 10.0
+
+
+class LocalWorkers:
+    """A launcher with a fixed number of places; a worker is started when a place is first used."""
+
+    def __init__(self, places: int, home: Path, plugins: Sequence[Path], logs: Path) -> None:
+        self._home = home
+        self._plugins = plugins
+        self._logs = logs
+        self._idle: list[_Worker] = []
+        self._busy: dict[_Worker, TrialSpec] = {}
+        self._free_places = list(range(places))
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self) -> LocalWorkers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def has_room(self) -> bool:
+        return bool(self._idle or self._free_places)
+
+    @property
+    def running(self) -> list[TrialSpec]:
+        return list(self._busy.values())
+
+    def submit(self, trial: TrialSpec) -> None:
+        """Start a trial in a free place."""
+        if self._idle:
+            worker = self._idle.pop()
+        else:
+            place = self._free_places.pop(0)
+            worker = _Worker(place, self._home, self._plugins, self._logs / f"worker-{place}.log")
+            self._selector.register(worker.answers, selectors.EVENT_READ, worker)
+        self._busy[worker] = trial
+        worker.send(trial.model_dump(mode="json"))
+
+    def wait(self, seconds: float) -> list[Outcome]:
+        """Give the trials that ended, waiting for at most `seconds` for the first of them."""
+        ready = [key.data for key, _ in self._selector.select(seconds)]
+        return [outcome for worker in ready if (outcome := self._collect(worker))]
+
+    def _collect(self, worker: _Worker) -> Outcome | None:
+        answer = worker.answers.readline()
+        trial = self._busy.pop(worker, None)
+        if answer.endswith(b"\n") and trial is not None:
+            self._idle.append(worker)
+            return Outcome(trial, **json.loads(answer))
+        self._selector.unregister(worker.answers)
+        if trial is None:
+            self._idle.remove(worker)
+        self._free_places.append(worker.place)
+        how = worker.end()
+        return Outcome(trial, f"the worker process died: {how}", worker.last_words()) if trial else None
+
+    def close(self) -> None:
+        """End every worker; what they were doing goes on from its last checkpoint another time."""
+        workers = [*self._idle, *self._busy]
+        for worker in workers:
+            worker.hang_up()
+        for worker in workers:
+            worker.end()
+        self._idle.clear()
+        self._busy.clear()
+        self._selector.close()
+
+
+class _Worker:
+    """One process and its pipes."""
+
+    def __init__(self, place: int, home: Path, plugins: Sequence[Path], log: Path) -> None:
+        self.place = place
+        self._log = log
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "framework.launchers.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, **_ONE_THREAD},
+                start_new_session=True,  # Ctrl-C is for the coordinator, which then hangs up
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests: IO[bytes] = self._process.stdin
+        self.answers: IO[bytes] = self._process.stdout
+        self.send({"home": str(home.resolve()), "plugins": [str(path.resolve()) for path in plugins]})
+
+    def send(self, message: dict[str, Any]) -> None:
+        with suppress(BrokenPipeError):  # it died; its answers end, and the trial comes back as crashed
+            self._requests.write(json.dumps(message).encode() + b"\n")
+            self._requests.flush()
+
+    def hang_up(self) -> None:
+        with suppress(BrokenPipeError):
+            self._requests.close()
+
+    def end(self) -> str:
+        """Make sure that the process is gone, and say how it ended."""
+        self.hang_up()
+        try:
+            code = self._process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        self.answers.close()
+        return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+    def last_words(self) -> str:
+        """The end of what it wrote to its standard error."""
+        return self._log.read_bytes()[-4000:].decode(errors="replace")

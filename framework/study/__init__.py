@@ -1,0 +1,6 @@
+"""ALL trials of an experiment, driven by one coordinator; the only import of Optuna."""
+
+from framework.study.coordinator import Progress, Summary, coordinate
+from framework.study.ownership import owned
+
+__all__ = ["Progress", "Summary", "coordinate", "owned"]
