@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.registry import Entry, Registry
-from framework.spec import Component, DataSpec, ResolvedSpec, Spec, identity
+from framework.spec import Component, DataSpec, ResolvedSpec, identity
 
 NUMERICS_VERSION: Final = 1
 """Raised when a change to the framework changes a golden number, so that old trials are not mistaken for new."""
@@ -130,17 +130,3 @@ def provenance(spec: ResolvedSpec, registry: Registry) -> list[dict[str, str]]:
         for kind, name in used
         for entry in (registry.entry(kind, name),)
     ]
-
-
-def differences(base: Spec, other: Spec) -> dict[str, Any]:
-    """Dotted keys in which `other` differs from `base`, with its values; a component counts as one value."""
-    found: dict[str, Any] = {}
-    for name in type(base).model_fields:
-        before, after = getattr(base, name), getattr(other, name)
-        if before == after:
-            continue
-        if isinstance(before, Spec) and isinstance(after, Spec) and not isinstance(after, Component):
-            found.update({f"{name}.{key}": value for key, value in differences(before, after).items()})
-        else:
-            found[name] = after
-    return found

@@ -14,19 +14,15 @@ Every file but the lock and the curves appears whole or not at all. Torch-free.
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from framework.errors import Locked
+from framework.curves import Curves
+from framework.files import held, is_held, write_whole
 from framework.spec import Spec, TrialSpec
 
 
@@ -70,58 +66,12 @@ class Failure(Spec):
     trace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """Values at one step of a curve, by full name (`train/loss`), and when they were written."""
-
-    step: int
-    time: float
-    values: Mapping[str, float]
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file that appears whole or not at all, also through a kill or a power cut."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")  # one writer at a time, so that a kill leaves one at most
-    with temporary.open("wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-@contextmanager
-def held(path: Path, owner: Mapping[str, Any], wait: bool = False) -> Iterator[None]:
-    """Hold a file lock, `owner` written inside for whoever is refused. Raises `Locked`, unless asked to wait.
-
-    The kernel drops the lock when the process ends, however it ends.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = path.open("a+")
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            file.seek(0)
-            raise Locked(f"{path} is held by {file.read().strip() or 'another process'}") from None
-        file.truncate(0)
-        file.write(json.dumps(dict(owner)))
-        file.flush()
-        yield
-    finally:
-        file.close()
-
-
 class TrialFolder:
     """Reads and fills one trial's folder."""
 
     def __init__(self, home: Path, train_key: str) -> None:
         self.path = home / "trials" / train_key
+        self.curves = Curves(self.path / "metrics.jsonl")
 
     @property
     def checkpoint_path(self) -> Path:
@@ -131,16 +81,10 @@ class TrialFolder:
         """Hold the folder. Raises `Locked` while another process does, unless asked to wait for it."""
         return held(self.path / "lock", {"pid": os.getpid(), "host": os.uname().nodename}, wait)
 
+    @property
     def is_locked(self) -> bool:
         """Whether some process fills the folder now."""
-        try:
-            with (self.path / "lock").open() as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except FileNotFoundError:
-            return False
-        except BlockingIOError:
-            return True
-        return False
+        return is_held(self.path / "lock")
 
     def write_spec(self, spec: TrialSpec) -> None:
         if not (self.path / "spec.json").exists():
@@ -180,59 +124,6 @@ class TrialFolder:
         training = self.training()
         return training is not None and training.status == "diverged"
 
-    @contextmanager
-    def curves(self) -> Iterator[CurveWriter]:
-        """Append to the curves; a last line torn by a kill is cut off first."""
-        path = self.path / "metrics.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as file:
-            file.seek(0)
-            content = file.read()
-            file.truncate(content.rfind(b"\n") + 1)
-            yield CurveWriter(file)
-
-    def points(self) -> list[Point]:
-        """The curves in order of steps. Steps run again after a kill count once, as last written."""
-        try:
-            lines = (self.path / "metrics.jsonl").read_bytes().split(b"\n")[:-1]
-        except FileNotFoundError:
-            return []
-        by_step: dict[int, Point] = {}
-        for line in lines:
-            point = json.loads(line)
-            earlier = by_step.get(point["step"])
-            values = {**(earlier.values if earlier else {}), **point["values"]}
-            by_step[point["step"]] = Point(point["step"], point["time"], values)
-        return [by_step[step] for step in sorted(by_step)]
-
-    def last_point(self) -> Point | None:
-        """The newest point, from the end of the file alone: cheap however long the curves are."""
-        try:
-            with (self.path / "metrics.jsonl").open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - _LONGEST_LINE))
-                lines = file.read().split(b"\n")[:-1]
-        except FileNotFoundError:
-            return None
-        try:
-            return Point(**json.loads(lines[-1])) if lines else None
-        except json.JSONDecodeError:
-            return None  # one line longer than was read
-
-
-_LONGEST_LINE = 4096
-
-
-class CurveWriter:
-    """Appends points to a file that is open."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def append(self, step: int, values: Mapping[str, float]) -> None:
-        line = json.dumps({"step": step, "time": round(time.time(), 3), "values": dict(values)}, allow_nan=False)
-        self._file.write(line.encode() + b"\n")
-        self._file.flush()
-
 
 Status: TypeAlias = Literal["done", "diverged", "failed", "running", "to do", "no corpus"]
 
@@ -246,7 +137,7 @@ def status(home: Path, train_key: str | None, evaluate_key: str | None) -> Statu
         return "done"
     if (training := folder.training()) is not None and training.status == "diverged":
         return "diverged"
-    if folder.is_locked():
+    if folder.is_locked:
         return "running"
     return "to do" if folder.failure() is None else "failed"
 

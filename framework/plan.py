@@ -38,7 +38,7 @@ def plan(loaded: Loaded, registry: Registry, rows: Sequence[str] = (), seeds: Se
             train = train_key(resolved.spec, seed, data, registry) if data else None
             trials.append(
                 TrialSpec.model_construct(
-                    **dict(resolved.spec),
+                    **{**dict(resolved.spec), "model": resolved.spec.model.resolved()},
                     experiment=experiment.name,
                     row=name,
                     group=row.group,

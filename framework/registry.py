@@ -113,22 +113,22 @@ class Registry:
 
     def _collect(self, source: Source) -> list[Entry]:
         module = source.load()
+        name = f"{source.module} ({source.origin})"
         try:
-            self._manager.register(module)
+            self._manager.register(module, name=name)
             self._manager.check_pending()
             callers = self._manager.get_hookcallers(module) or []
             return [
                 self._checked(caller.name, plugin, module, source.origin)
                 for caller in callers
                 for implementation in caller.get_hookimpls()
-                if implementation.plugin is module
                 for plugin in _as_tuple(implementation.function())
             ]
         except pluggy.PluginValidationError as error:
             raise PluginError(_wrong_hook(module) or str(error)) from error
         finally:
             # Hooks only collect; unregistering keeps a bad module from failing the ones after it.
-            self._manager.unregister(module)
+            self._manager.unregister(name=name)
 
     @staticmethod
     def _checked(kind: str, plugin: Any, module: ModuleType, origin: str) -> Entry:

@@ -50,6 +50,8 @@ def explain(error: ValidationError, spec: type[Spec], tree: Located, catalog: Ca
     """Say each error of validating `tree` as `spec` at the place where its value was written."""
     by_keys: dict[Keys, list[dict[str, Any]]] = {}
     for found in error.errors(include_url=False):
+        if found["type"] == "too_short" and len(found["input"]) >= found["ctx"]["min_length"]:
+            continue  # an entry is wrong and told about itself; pydantic does not count it
         keys = (*(key for key in found["loc"] if key != "[key]"), *found.get("ctx", {}).get("at", ()))
         by_keys.setdefault(_without_member(keys, spec, tree, catalog), []).append(dict(found))
     return [_problem(spec, tree, catalog, keys, errors) for keys, errors in by_keys.items()]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
 
 from framework.spec.base import Spec
 from framework.spec.reading import plain_scalar
+
+_EXOTIC_BREAKS = re.compile("[\x85\u2028\u2029]")  # line ends to YAML 1.1, which PyYAML folds away unless escaped
 
 
 class _Dumper(yaml.SafeDumper):
@@ -18,8 +21,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    looks_like_text = isinstance(plain_scalar(text), str) and "." not in text[:1]
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if looks_like_text else "'")
+    quoted = not isinstance(plain_scalar(text), str) or _EXOTIC_BREAKS.search(text)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if quoted else None)
 
 
 _Dumper.add_representer(str, _text)

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from framework.hookspecs import CONTRACTS
+from framework.spec import ModelSpec
+from framework.spec.component import KINDS
+
+MINIMAL = "name: x\ndata: {corpus: toy_translation}\n"
+
+
+def test_the_kinds_of_components_are_the_kinds_of_plugins():
+    assert list(CONTRACTS) == list(KINDS)
+
+
+@pytest.mark.parametrize("written", ["kernel", {"name": "kernel"}, {"name": "kernel", "options": {}}])
+def test_short_and_long_form_are_equal(make, written):
+    assert (
+        make(ModelSpec, attention_score=written).attention_score
+        == make(ModelSpec, attention_score="kernel").attention_score
+    )
+
+
+def test_options_are_validated_by_the_plugin_s_own_class(make, registry):
+    score = make(ModelSpec, attention_score={"name": "kernel", "options": {"bandwidth": 2}}).attention_score
+    assert type(score.options) is registry.options("attention_score", "kernel")
+    assert score.options.bandwidth == 2.0
+
+
+def test_a_component_reads_as_its_name_and_what_was_set(make):
+    assert str(make(ModelSpec).attention_score) == "dot_product"
+    set_ = make(ModelSpec, attention_score={"name": "kernel", "options": {"bandwidth": 2}}).attention_score
+    assert str(set_) == "kernel(bandwidth=2.0)"
+
+
+def test_a_component_cannot_be_changed(make):
+    score = make(ModelSpec, attention_score="kernel").attention_score
+    with pytest.raises(ValidationError, match="Instance is frozen"):
+        score.options.bandwidth = 3.0
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("null", "3:9: model.attention_score: expected an attention score: its name, or a mapping with the keys name "
+         "and options; this is null"),
+        ("3", "3:9: model.attention_score: expected an attention score: its name, or a mapping with the keys name and "
+         "options; this is 3"),
+        ("true", "3:9: model.attention_score: expected an attention score: its name, or a mapping with the keys name "
+         "and options; this is true (true or false, not a number)"),
+        ("[kernel]", "3:9: model.attention_score: expected an attention score: its name, or a mapping with the keys "
+         "name and options; this is a list"),
+        ("{options: {}}", "3:9: model.attention_score.name: an attention score needs a name, as text"),
+        ("{name: 3}", "3:27: model.attention_score.name: an attention score needs a name, as text"),
+        ("{name: kernel, option: {}}", "3:41: model.attention_score.option: unknown key 'option': an attention score "
+         "takes name and options; did you mean 'options'?"),
+        ("{kernel: {bandwidth: 2}}", "3:27: model.attention_score.kernel: unknown key 'kernel': an attention score "
+         "takes name and options"),
+        ("{name: kernel, options: 3}", "3:41: model.attention_score.options: options is a mapping of the plugin's own "
+         "settings"),
+        ("{name: kernel, options: null}", "3:41: model.attention_score.options: options is a mapping of the plugin's "
+         "own settings"),
+        ("{name: kernel, options: {sigm: 2}}", "3:51: model.attention_score.options.sigm: unknown key 'sigm'; known "
+         "here: bandwidth, learned"),
+        ("{name: kernel, options: {bandwidth: 0}}", "3:51: model.attention_score.options.bandwidth: expected more than "
+         "0; this is 0"),
+        ("{name: kernel, options: {bandwidth: -1}}", "3:51: model.attention_score.options.bandwidth: expected more "
+         "than 0; this is -1"),
+        ("{name: kernel, options: {learned: true}}", "3:51: model.attention_score.options.learned: expected 'no', "
+         "'shared' or 'per_head'; this is true (true or false, not a number)"),
+        ("kernell", "3:9: model.attention_score: no attention score is named 'kernell'; did you mean 'kernel'? There "
+         "are: additive, dot_product, kernel"),
+        ("{name: foo, options: {a: {b: 1}}}", "3:9: model.attention_score: no attention score is named 'foo'; there "
+         "are: additive, dot_product, kernel"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_one_component_gives_exactly_one_error(faults, written, words):
+    assert faults(f"{MINIMAL}model: {{attention_score: {written}}}\n") == [f"x.yaml:{words}"]
+
+
+def test_an_objective_has_another_article(faults):
+    assert faults(f"{MINIMAL}train: {{objective: 3}}\n") == [
+        "x.yaml:3:9: train.objective: expected an objective: its name, or a mapping with the keys name and options; "
+        "this is 3"
+    ]

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from framework import peak_memory
+from framework.peak_memory import peak_memory_bytes, restart_peak_memory
+
+MEBIBYTE = 2**20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems cannot count anew")
+def test_the_peak_rises_with_what_is_held_and_falls_at_a_restart():
+    restart_peak_memory()
+    before = peak_memory_bytes()
+    held = bytearray(b"x") * (64 * MEBIBYTE)
+    risen = peak_memory_bytes()
+    assert risen - before > 50 * MEBIBYTE
+    del held
+    assert peak_memory_bytes() >= risen - MEBIBYTE  # the peak stays
+    restart_peak_memory()
+    assert peak_memory_bytes() < risen - 50 * MEBIBYTE
+
+
+def test_a_system_without_proc_tells_the_peak_of_the_whole_process(monkeypatch, tmp_path):
+    monkeypatch.setattr(peak_memory, "_STATUS", tmp_path / "missing" / "status")
+    monkeypatch.setattr(peak_memory, "_CLEAR", tmp_path / "missing" / "clear_refs")
+    restart_peak_memory()
+    assert peak_memory_bytes() > MEBIBYTE
