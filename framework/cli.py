@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -23,7 +24,9 @@ BAD_INPUT, TRIAL_FAILED, INTERRUPTED = 2, 1, 130
 app = App(
     name="ablate",
     help="Ablations of the Transformer: an experiment file in, a trustworthy table out.",
+    version=lambda: version("transformer-ablations"),
     version_flags=["--version"],
+    suppress_keyboard_interrupt=False,  # `main` has words for it
 )
 plugins_app = App(name="plugins", help="What can be named in an experiment.")
 app.command(plugins_app)
@@ -83,24 +86,24 @@ def check(*files: File, selection: Selection = DEFAULTS) -> int:
     """Validate experiment files; print every error at once."""
     if not files:
         raise SpecError("name at least one experiment file", "check")
-    worst = 0
+    code = 0
     for file in files:
         try:
             experiment = selection.load(file)
             lines = experiment.survey()
-        except SpecError as error:
+        except FrameworkError as error:
             print(error, file=sys.stderr)
-            worst = BAD_INPUT
+            code = BAD_INPUT
             continue
         rows = len({line.trial.row for line in lines})
         print(f"{file}: fine ({_count(rows, 'row')}, {_count(len(lines), 'trial')})")
         for warning in experiment.warnings():
             print(f"{file}: warning: {warning}", file=sys.stderr)
-    return worst
+    return code
 
 
 @app.command
-def plan(file: File, *, selection: Selection = DEFAULTS, format: Literal["table", "csv", "json"] = "table") -> None:
+def plan(file: File, /, *, selection: Selection = DEFAULTS, format: Literal["table", "csv", "json"] = "table") -> None:
     """Show the trials: what each row changes, parameters, keys, and what is done or to do."""
     from rich.console import Console
 
@@ -113,6 +116,7 @@ def plan(file: File, *, selection: Selection = DEFAULTS, format: Literal["table"
 @app.command
 def run(
     file: File,
+    /,
     *,
     selection: Selection = DEFAULTS,
     workers: Annotated[int | None, Parameter(help="Worker processes; by default one per core.")] = None,
@@ -124,19 +128,23 @@ def run(
     with ProgressBars(experiment.spec.name, experiment.home) as bars:
         summary = experiment.run(workers, bars.watch)
     _print_report(experiment, "table")
-    print(f"\n{_count(summary.ran, 'trial')} run, {summary.already_done} done before.")
+    # The table alone goes to standard output.
+    print(f"\n{_count(summary.ran, 'trial')} run, {summary.already_done} done before.", file=sys.stderr)
+    for (row, seed), reason in summary.diverged.items():
+        print(f"diverged: row {row}, seed {seed}: {reason}", file=sys.stderr)
     for (row, seed), error in summary.failures.items():
         print(f"failed: row {row}, seed {seed}: {error}", file=sys.stderr)
     if summary.failures:
         print("The same command tries failed trials again.", file=sys.stderr)
     for line in experiment.where_to_look():
-        print(line)
+        print(line, file=sys.stderr)
     return TRIAL_FAILED if experiment.lacks_scores() else 0
 
 
 @app.command
 def report(
     file: File,
+    /,
     *,
     selection: Selection = DEFAULTS,
     format: Literal["table", "markdown", "csv", "json"] = "table",
@@ -148,13 +156,13 @@ def report(
 
 
 @app.command
-def show(file: File, *, selection: Selection = DEFAULTS) -> None:
+def show(file: File, /, *, selection: Selection = DEFAULTS) -> None:
     """Print the experiment as resolved: extended files merged, defaults filled in."""
     print(selection.load(file).yaml, end="")
 
 
 @app.command
-def sync(file: File, *, selection: Selection = DEFAULTS) -> int:
+def sync(file: File, /, *, selection: Selection = DEFAULTS) -> int:
     """Bring MLflow up to date with the folders."""
     experiment = selection.load(file)
     return 0 if experiment.sync() else TRIAL_FAILED
@@ -179,7 +187,7 @@ def list_plugins(*, plugin: PluginPaths = ()) -> None:
 
 
 @plugins_app.command(name="show")
-def show_plugin(kind: str, name: str, *, plugin: PluginPaths = ()) -> None:
+def show_plugin(kind: str, name: str, /, *, plugin: PluginPaths = ()) -> None:
     """Show one plugin: where it comes from, what it says of itself, its options."""
     import inspect
 
@@ -195,7 +203,7 @@ def show_plugin(kind: str, name: str, *, plugin: PluginPaths = ()) -> None:
     except LookupError as error:
         raise SpecError(str(error.args[0])) from None
     print(f"{kind} {name}, from {entry.origin}: {entry.module.__name__}\n")
-    print(inspect.getdoc(entry.plugin) or entry.summary)
+    print(inspect.cleandoc(entry.plugin.__dict__.get("__doc__") or entry.summary))
     fields = entry.plugin.Options.model_fields
     print("\nOptions:" if fields else "\nNo options.")
     for option, field in fields.items():
@@ -221,9 +229,16 @@ def _interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+class _ToStandardError(logging.Handler):
+    """Looks standard error up for every line: progress bars stand in for it while they are shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one verb. Exit codes: 0 fine, 1 a trial failed, 2 bad input, 130 interrupted."""
-    logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING)
+    logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING, handlers=[_ToStandardError()])
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         code = app(arguments, result_action="return_value")
@@ -231,9 +246,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         print(error, file=sys.stderr)
         sys.exit(BAD_INPUT)
     except KeyboardInterrupt:
-        print("Interrupted. The same command goes on from here.", file=sys.stderr)
+        print("\nInterrupted. The same command goes on from here.", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # a home, an output or a corpus that cannot be read or written
+        if error.filename is None:
+            raise
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(BAD_INPUT)
     sys.exit(code if isinstance(code, int) else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from framework.data.prepare import prepare
-from framework.errors import MissingCorpus
+from framework.errors import SpecError
 from framework.identity import provenance
-from framework.journal import TrialFolder, status
-from framework.launchers import LocalWorkers
+from framework.journal import Status, TrialFolder, status
+from framework.launchers import LocalWorkers, available_cores
 from framework.plan import Plan, corpus_of, plan
 from framework.registry import Registry
-from framework.spec import ExperimentSpec
+from framework.spec import ExperimentSpec, TrialSpec
 from framework.spec.load import Loaded, read, validate
 from framework.spec.writing import to_yaml
-from framework.study import Progress, Summary, coordinate
+from framework.study import Progress, Summary, coordinate, owned
 from framework.survey import Surveyed, parameters_by_row, survey
 from framework.trial import data_folder
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from framework.report.table import Report
 
 PathLike: TypeAlias = str | os.PathLike[str]
+Ending: TypeAlias = Literal["FINISHED", "FAILED", "KILLED"]
 
 
 def load(
@@ -47,8 +49,11 @@ def load(
     Everything that is made lies under `home`; `storage` and `tracking` name other places for the Optuna
     study and the MLflow store. Raises `SpecError` with every problem of the file.
     """
+    if storage is not None and storage == tracking:
+        raise SpecError(f"{storage} is MLflow's as well, and both keep a schema there: use two databases", "--storage")
     source = read(Path(path), settings)
-    paths = (*source.plugin_paths(), *map(Path, plugins))
+    # By their real places, so that one named in the file and on the command line is loaded once.
+    paths = tuple(dict.fromkeys(path.resolve() for path in (*source.plugin_paths(), *map(Path, plugins))))
     registry = Registry.load(paths)
     loaded = validate(source, registry)
     return Experiment(loaded, registry, paths, Path(home), storage, tracking, tuple(rows), tuple(seeds))
@@ -106,24 +111,27 @@ class Experiment:
         """Run what is missing; the same call starts, resumes and extends.
 
         `workers` is the number of processes, by default one per core. `watch` is called twice a second.
-        Raises `SpecError`, `MissingCorpus` among them, before anything is trained.
+        Raises `SpecError`, `MissingCorpus` among them, before anything is trained, and `FrameworkError` while
+        another process runs the experiment.
         """
+        if workers is not None and workers < 1:
+            raise SpecError(f"trials need at least 1 process; this is {workers}", "--workers")
         _ = self._parameters  # raises for parts that do not fit each other
-        missing = [trial for trial in self._plan if not self._finished(trial.train_key, trial.evaluate_key)]
-        self._prepare({trial.row for trial in missing})
-        places = max(1, min(workers or len(os.sched_getaffinity(0)), len(missing)))
-        logs = self.home / "logs" / self.spec.name
-        recorder = self.recorder()
-        status: Literal["FINISHED", "FAILED", "KILLED"] = "KILLED"
-        try:
-            with LocalWorkers(places, self.home, self.plugin_paths, logs) as launcher:
-                summary = coordinate(self._plan, self.home, launcher, recorder, self.storage, watch)
-            recorder.sync_all()
-            self._record_table(recorder)
-            status = "FAILED" if summary.failures else "FINISHED"
-        finally:
-            recorder.close(status)
-        return summary
+        with owned(self.spec.name, self.home):
+            missing = [trial for trial in self._plan if not self._is_finished(trial)]
+            self._prepare({trial.row for trial in missing})
+            places = min(workers or available_cores(), max(1, len(missing)))
+            logs = self.home / "logs" / self.spec.name
+            recorder = self._recorder()
+            ending: Ending = "KILLED"
+            try:
+                with LocalWorkers(places, self.home, self.plugin_paths, logs) as launcher:
+                    summary = coordinate(self.spec, self._plan, self.home, launcher, recorder, self.storage, watch)
+                self._record_table(recorder)
+                ending = self._ending()
+            finally:
+                recorder.close(ending)
+            return summary
 
     def report(self) -> Report:
         """The table, of an unfinished run too."""
@@ -132,27 +140,39 @@ class Experiment:
         return Report.build(self.spec, self._plan, self.home, self._parameters)
 
     def sync(self) -> bool:
-        """Bring MLflow up to date with the folders; say whether all of it arrived."""
-        recorder = self.recorder()
-        recorder.sync_all()
-        self._record_table(recorder)
-        recorder.close("FINISHED")
-        return not recorder.behind
+        """Bring MLflow up to date with the folders; say whether all of it arrived.
+
+        Raises `FrameworkError` while another process runs the experiment, which keeps MLflow up to date itself.
+        """
+        with owned(self.spec.name, self.home):
+            recorder = self._recorder()
+            self._record_table(recorder)
+            recorder.close(self._ending())
+            return not recorder.behind
 
     def lacks_scores(self) -> bool:
         """Whether a planned trial failed, diverged, or was not run."""
-        return any(status(self.home, trial.train_key, trial.evaluate_key) != "done" for trial in self._plan)
+        return any(standing != "done" for standing in self._standings())
 
     def where_to_look(self) -> list[str]:
         """The lines that open what was recorded."""
-        study = self.storage or str(self.home / "studies" / f"{self.spec.name}.journal")
         from framework.record.store import Store
 
+        study = self.storage or str(self.home / "studies" / f"{self.spec.name}.journal")
         store = Store.at(self.tracking, self.home)
-        return [f"MLflow:  {store.ui_line()}", f"Optuna:  optuna-dashboard {study}"]
+        return [f"MLflow:  {store.ui_line()}", f"Optuna:  optuna-dashboard {shlex.quote(study)}"]
 
-    def recorder(self) -> Recorder:
-        """The mirror in MLflow."""
+    def _standings(self) -> list[Status]:
+        return [status(self.home, trial.train_key, trial.evaluate_key) for trial in self._plan]
+
+    def _ending(self) -> Ending:
+        """How MLflow is to show the experiment; a trial that diverged has come to its end."""
+        standings = self._standings()
+        if "failed" in standings:
+            return "FAILED"
+        return "FINISHED" if all(standing in ("done", "diverged") for standing in standings) else "KILLED"
+
+    def _recorder(self) -> Recorder:
         from framework.record import Recorder
 
         plugins = {
@@ -168,8 +188,8 @@ class Experiment:
         report = self.report()
         recorder.table(render(report, "markdown"), render(report, "csv"))
 
-    def _finished(self, train_key: str | None, evaluate_key: str | None) -> bool:
-        return train_key is not None and TrialFolder(self.home, train_key).finished(str(evaluate_key))
+    def _is_finished(self, trial: TrialSpec) -> bool:
+        return trial.train_key is not None and TrialFolder(self.home, trial.train_key).finished(str(trial.evaluate_key))
 
     def _prepare(self, rows: set[str]) -> None:
         """Cut the corpora of these rows into pieces, once for all rows that share them."""
@@ -181,8 +201,8 @@ class Experiment:
             corpus = corpus_of(row, self.registry)
             key = keys[name]
             if key is None:
-                corpus.splits()  # says which file is missing
-                raise MissingCorpus(f"the corpus of row {name!r} is not there", "data.corpus")
+                corpus.fingerprint()  # raises `MissingCorpus`, as it did for the plan
+            assert key is not None, "the corpus came after the plan was made"
             if key not in prepared:
                 prepared.add(key)
                 prepare(row.spec.data, corpus, data_folder(self.home, key))

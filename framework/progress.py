@@ -58,7 +58,7 @@ class ProgressBars:
             self._bars.update(self._trials[key], completed=step, note=note)
 
     def _how_far(self, trial: TrialSpec) -> tuple[int, str]:
-        last = TrialFolder(self._home, str(trial.train_key)).last_point()
+        last = TrialFolder(self._home, str(trial.train_key)).curves.last()
         if last is None:
             return 0, "starting"
         if last.step >= trial.train.steps:

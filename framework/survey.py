@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from framework.contracts import Objective
-from framework.errors import Problem, SpecError
+from framework.errors import PluginError, Problem, SpecError
 from framework.evaluate.measure import chosen_metrics
-from framework.identity import differences
 from framework.journal import Status, status
 from framework.model.assemble import assemble
 from framework.model.transformer import num_parameters
 from framework.plan import Plan
 from framework.registry import Registry
-from framework.spec import TrialSpec
+from framework.spec import ModelSpec, TrialSpec
 from framework.spec.load import Loaded
 
 
@@ -28,14 +28,20 @@ class Surveyed:
     parameters: int
     status: Status
     derived: dict[str, int]
-    """Sizes that the row's changes imply: d_k and d_v where they differ from the baseline's."""
+    """Sizes that the row's changes imply: d_k and d_v where they differ from the baseline's and are not stated."""
 
 
 def survey(plan: Plan, loaded: Loaded, registry: Registry, home: Path) -> list[Surveyed]:
     """Look at every trial of a plan."""
     parameters = parameters_by_row(plan, loaded, registry)
+    baseline = loaded.rows[loaded.experiment.baseline].spec.model.resolved()
     return [
-        Surveyed(trial, parameters[trial.row], status(home, trial.train_key, trial.evaluate_key), _derived(trial, plan))
+        Surveyed(
+            trial,
+            parameters[trial.row],
+            status(home, trial.train_key, trial.evaluate_key),
+            _derived(trial, baseline),
+        )
         for trial in plan
     ]
 
@@ -59,6 +65,10 @@ def parameters_by_row(plan: Plan, loaded: Loaded, registry: Registry) -> dict[st
             counts[trial.row] = by_model[model]
         except SpecError as error:
             problems += map(loaded.rows[trial.row].placed, error.problems)
+        except PluginError as error:
+            problems.append(Problem(str(error)))
+        except Exception as error:  # whatever a plugin raises while it is built
+            problems.append(Problem(_in_words(error), f"rows.{trial.row}"))
     if problems:
         raise SpecError(dict.fromkeys(problems))
     return counts
@@ -73,7 +83,12 @@ def _require_measurable(trial: TrialSpec, registry: Registry) -> None:
     chosen_metrics(objective, trial.evaluate)
 
 
-def _derived(trial: TrialSpec, plan: Plan) -> dict[str, int]:
-    base = plan[0].model.resolved()
-    changed = differences(base, trial.model.resolved())
-    return {name: changed[name] for name in ("d_k", "d_v") if name in changed and f"model.{name}" not in trial.changes}
+def _derived(trial: TrialSpec, baseline: ModelSpec) -> dict[str, int]:
+    model = trial.model.resolved()
+    unstated = [name for name in ("d_k", "d_v") if f"model.{name}" not in trial.changes]
+    return {name: getattr(model, name) for name in unstated if getattr(model, name) != getattr(baseline, name)}
+
+
+def _in_words(error: Exception) -> str:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"the model cannot be built: {type(error).__name__}: {error} ({where.filename}:{where.lineno})"

@@ -86,7 +86,7 @@ def _train(
     except CheckpointUnreadable as error:
         _log.warning("row %s, seed %d is trained from step 1: %s", spec.row, spec.seed, error)
     diverged: Diverged | None = None
-    with folder.curves() as curves:
+    with folder.curves.open() as curves:
         while diverged is None and not training.finished:
             started = time.perf_counter()
             try:

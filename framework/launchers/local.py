@@ -32,6 +32,13 @@ _ONE_THREAD = {
 _SECONDS_TO_END = 10.0
 
 
+def available_cores() -> int:
+    """The cores that this process may use, where the system says; all of them elsewhere."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class LocalWorkers:
     """A launcher with a fixed number of places; a worker is started when a place is first used."""
 
@@ -79,15 +86,25 @@ class LocalWorkers:
     def _collect(self, worker: _Worker) -> Outcome | None:
         answer = worker.answers.readline()
         trial = self._busy.pop(worker, None)
-        if answer.endswith(b"\n") and trial is not None:
-            self._idle.append(worker)
-            return Outcome(trial, **json.loads(answer))
-        self._selector.unregister(worker.answers)
-        if trial is None:
+        if trial is None:  # its input was not closed by us, so it was killed while it had nothing to do
             self._idle.remove(worker)
+            self._retire(worker)
+            return None
+        if not answer.endswith(b"\n"):
+            how = self._retire(worker)
+            return Outcome(trial, f"the worker process died: {how}", worker.last_words())
+        outcome = Outcome(trial, **json.loads(answer))
+        if outcome.error is None:
+            self._idle.append(worker)
+        else:  # what a crash left behind in the process must not reach the next trial
+            self._retire(worker)
+        return outcome
+
+    def _retire(self, worker: _Worker) -> str:
+        """Make room for a fresh worker, and say how this one ended."""
+        self._selector.unregister(worker.answers)
         self._free_places.append(worker.place)
-        how = worker.end()
-        return Outcome(trial, f"the worker process died: {how}", worker.last_words()) if trial else None
+        return worker.end()
 
     def close(self) -> None:
         """End every worker; what they were doing goes on from its last checkpoint another time."""
@@ -110,7 +127,8 @@ class _Worker:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "framework.launchers.worker"],
+                # -P: modules are never taken from the folder that one happens to be in.
+                [sys.executable, "-P", "-X", "faulthandler", "-m", "framework.launchers.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

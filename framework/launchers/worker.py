@@ -41,7 +41,7 @@ def _run(request: str, registry: Registry, home: Path) -> dict[str, Any]:
     try:
         trial = TrialSpec.model_validate_json(request, context={"catalog": registry})
         run_trial(trial, registry, home)
-    except Exception as error:  # whatever a plugin raises costs this trial alone
+    except BaseException as error:  # whatever a plugin raises, SystemExit too, costs this trial alone
         return {"error": f"{type(error).__name__}: {error}".splitlines()[0], "trace": traceback.format_exc()}
     return {}
 

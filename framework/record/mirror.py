@@ -14,7 +14,7 @@ from mlflow.entities import Run
 from framework.journal import Status, TrialFolder, status
 from framework.record.known_run import KnownRun
 from framework.record.store import Store
-from framework.record.trial_run import TrialRun
+from framework.record.trial_run import MLFLOW_STATUS, TrialRun
 from framework.spec import TrialSpec
 
 logger = logging.getLogger(__name__)
@@ -58,6 +58,8 @@ class Mirror:
         assert trial.train_key is not None
         place, folder = place_of(trial), TrialFolder(home, trial.train_key)
         standing = status(home, trial.train_key, trial.evaluate_key)
+        if place not in self._trials and self._is_complete(place, standing):
+            return standing
         if standing == "to do" and place not in self._runs and not _is_half_trained(folder):
             return standing
         names = ("row", "seed", "group", "train_key", "evaluate_key")
@@ -71,6 +73,16 @@ class Mirror:
         self._trials[place].set_tags(tags)
         self._trials[place].update(trial, folder, standing)
         return standing
+
+    def _is_complete(self, place: Place, standing: Status) -> bool:
+        """Whether an earlier coordinator sent all of a trial: a run's status is the last thing that is sent."""
+        run = self._runs.get(place)
+        return (
+            run is not None
+            and standing in ("done", "diverged")
+            and run.info.status == MLFLOW_STATUS[standing]
+            and run.data.tags.get("ablation.status") == standing
+        )
 
 
 def _experiment(client: MlflowClient, store: Store, name: str) -> str:
@@ -100,10 +112,10 @@ def _place_of_run(run: Run) -> Place | None:
 
 
 def _is_half_trained(folder: TrialFolder) -> bool:
-    return folder.training() is None and bool(folder.points())
+    return folder.training() is None and bool(folder.curves.points())
 
 
 def _began(folder: TrialFolder) -> int:
     """When, in milliseconds, as near as the curves tell."""
-    points = folder.points()
+    points = folder.curves.points()
     return int((points[0].time if points else time.time()) * 1000)

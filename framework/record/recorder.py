@@ -50,6 +50,9 @@ class Recorder:
         self._home = home
         self._name = experiment.name
         self._plan = [trial for trial in plan if trial.evaluate_key is not None]
+        self._twins: dict[str, list[TrialSpec]] = {}
+        for trial in self._plan:
+            self._twins.setdefault(str(trial.evaluate_key), []).append(trial)
         self._store = Store.at(tracking, home)
         self._client = self._store.open()
         self._breaker = Breaker(clock)
@@ -76,7 +79,7 @@ class Recorder:
         gets no run, and neither does one without a corpus.
         """
         if trial.evaluate_key is not None:
-            twins = [other for other in self._plan if other.evaluate_key == trial.evaluate_key]
+            twins = self._twins.get(trial.evaluate_key, ())
             self._unsent |= {place_of(each): each for each in (trial, *twins)}
             self._send()
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from mlflow import MlflowClient
 
 from framework.errors import SpecError
-from framework.journal import held
+from framework.files import held
 
 # Every failure is told once, in our words; MLflow prints a traceback for each, its HTTP client a line for each try.
 logging.getLogger("mlflow").setLevel(logging.CRITICAL)

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from mlflow import MlflowClient
 from mlflow.entities import Metric, Param, Run
 
+from framework.curves import CurveReader
 from framework.journal import Evaluation, Status, TrainingResult, TrialFolder
 from framework.record.known_run import KnownRun, recordable
 from framework.record.params import flat_params
@@ -38,6 +39,8 @@ class TrialRun(KnownRun):
     def __init__(self, client: MlflowClient, run: Run) -> None:
         super().__init__(client, run)
         self._params = set(run.data.params)
+        self._curves: CurveReader | None = None
+        self._last_time: float | None = None
         self._sent = {
             (name, metric.step): metric.value
             for name in run.data.metrics
@@ -47,18 +50,24 @@ class TrialRun(KnownRun):
     def update(self, trial: TrialSpec, folder: TrialFolder, status: Status) -> None:
         """Send what the folder has and MLflow has not."""
         assert trial.evaluate_key is not None
-        training, failure, points = folder.training(), folder.failure(), folder.points()
+        training, failure = folder.training(), folder.failure()
+        if self._curves is None:
+            self._curves = folder.curves.follow()
+        points = self._curves.more()
         evaluation = folder.evaluation(trial.evaluate_key)
         self._send_params(flat_params(trial))
         self.write("spec.json", trial.model_dump_json(indent=2))
-        self._send_metrics(
-            Metric(name, value, int(point.time * 1000), point.step)
+        new = {  # a step that was run again after a kill stands twice in the curves
+            (name, point.step): Metric(name, value, int(point.time * 1000), point.step)
             for point in points
             for name, value in _recordable(point.values).items()
             if (name, point.step) not in self._sent
-        )
+        }
+        self._send_metrics(new.values())
+        if points:
+            self._last_time = points[-1].time
         # A millisecond after the curves, so that the scores of the table are the run's latest values.
-        ended_at = int((points[-1].time if points else time.time()) * 1000) + 1
+        ended_at = int((self._last_time or time.time()) * 1000) + 1
         if training is not None:
             self._send_metrics(
                 Metric(name, value, ended_at, training.steps)

@@ -11,6 +11,7 @@ import polars as pl
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from framework.spec import ExperimentSpec
 from framework.spec.experiment import rounds_to
@@ -43,7 +44,7 @@ def _plain(line: Surveyed) -> dict[str, Any]:
 
 
 def _flat(line: Surveyed) -> dict[str, Any]:
-    return {**_plain(line), "changes": changes_text(line), "derived": None} | {"derived": _derived_text(line)}
+    return _plain(line) | {"changes": changes_text(line), "derived": _derived_text(line)}
 
 
 def changes_text(line: Surveyed) -> str:
@@ -56,9 +57,9 @@ def _derived_text(line: Surveyed) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, dict) and set(value) <= {"name", "options"}:
+    if isinstance(value, dict) and "name" in value:
         options = ", ".join(f"{key}={_value(option)}" for key, option in value.get("options", {}).items())
-        return f"{value.get('name')}({options})"
+        return f"{value['name']}({options})" if options else value["name"]
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -66,7 +67,7 @@ def _table(experiment: ExperimentSpec, lines: Sequence[Surveyed], console: Conso
     compared = {line.trial.row: _comparison(experiment, line) for line in lines}
     has_reference = any(compared.values())
     table = Table(
-        box=SIMPLE, header_style="bold", title=f"{experiment.name}: {len(lines)} trials", title_justify="left"
+        box=SIMPLE, header_style="bold", title=f"{experiment.name}, trials: {len(lines)}", title_justify="left"
     )
     for title in ("group", "row", "seed", "changes [derived]"):
         table.add_column(title, justify="right" if title == "seed" else "left", overflow="fold")
@@ -83,7 +84,7 @@ def _table(experiment: ExperimentSpec, lines: Sequence[Surveyed], console: Conso
         if has_reference:
             cells.append(compared[trial.row] or "–")
         cells += [line.status, (trial.train_key or "–")[:8], (trial.evaluate_key or "–")[:8]]
-        table.add_row(*(cell.replace("[", "\\[") for cell in cells))
+        table.add_row(*map(Text, cells))
     return _drawn(table, console) + _verdict(experiment, lines)
 
 

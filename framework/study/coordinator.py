@@ -113,11 +113,12 @@ class _Coordinator:
                 self._record.sync(trial)
         self._waiting = self._study.pending(self._plan, self._unfinished)
         recorded_at = time.monotonic()
-        while self._waiting or self._flying:
-            self._submit()
+        self._submit()
+        while self._flying:
             self._show()
             for outcome in self._launcher.wait(_SECONDS_BETWEEN_LOOKS):
                 self._end(outcome)
+            self._submit()
             if time.monotonic() - recorded_at > _SECONDS_BETWEEN_RECORDS:
                 for trial in self._launcher.running:
                     self._record.sync(trial)
@@ -156,7 +157,7 @@ class _Coordinator:
         trial, folder = ticket.trial, self._folder(ticket.trial)
         evaluation = folder.evaluation(str(trial.evaluate_key))
         if evaluation is not None:
-            self._study.tell_done(ticket, evaluation, folder.points())
+            self._study.tell_done(ticket, evaluation, folder.curves.points())
             return
         training = folder.training()
         assert training is not None

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from framework.errors import FrameworkError, Locked
-from framework.journal import held
+from framework.files import held
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
 from framework.data.batches import Position
-from framework.journal import write_whole
+from framework.files import write_whole
 from framework.train.errors import CheckpointUnreadable
 from framework.train.loop import Training
 

@@ -87,8 +87,8 @@ def train(home):
 
     def write(trial, upto):
         folder = TrialFolder(home, trial.train_key)
-        points = folder.points()
-        with folder.curves() as curves:
+        points = folder.curves.points()
+        with folder.curves.open() as curves:
             for step in range(points[-1].step + 10 if points else 10, upto + 1, 10):
                 curves.append(step, {"train/loss": 100 / step, "train/learning_rate": step / 1000})
         return folder

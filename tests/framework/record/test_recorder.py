@@ -41,7 +41,7 @@ def test_curves_keep_their_steps_and_times_and_scores_come_last(recorder, plan, 
     recorder().sync(plan[0])
     run = stored()["base", 1]
     assert run.steps("train/loss") == list(range(10, 401, 10))
-    points = TrialFolder(home, "base-1").points()
+    points = TrialFolder(home, "base-1").curves.points()
     history = run.client.get_metric_history(run.id, "train/loss")
     assert [metric.timestamp for metric in history] == [int(point.time * 1000) for point in points]
     assert [metric.value for metric in history] == [point.values["train/loss"] for point in points]
@@ -67,7 +67,7 @@ def test_resuming_continues_the_same_run_and_repeats_no_step(recorder, plan, tra
         recorder().sync(plan[0])
     killed = stored()["base", 1]
     assert killed.status == "RUNNING"
-    with folder.curves() as curves:
+    with folder.curves.open() as curves:
         for step in range(110, 180, 10):
             curves.append(step, {"train/loss": 100 / step, "train/learning_rate": step / 1000})
     finish(plan[0])
@@ -90,7 +90,7 @@ def test_points_that_arrived_before_a_kill_are_not_sent_again(recorder, plan, tr
 
 def test_a_final_score_that_differs_from_the_curve_is_the_latest(recorder, plan, train, finish, stored):
     folder = train(plan[0], 390)
-    with folder.curves() as curves:
+    with folder.curves.open() as curves:
         curves.append(400, {"dev/perplexity": 5.1})
     recorder().sync(plan[0])
     finish(plan[0], perplexity=4.9)
@@ -190,7 +190,7 @@ def test_a_database_lost_is_rebuilt_from_the_folders(recorder, plan, finish, sto
 
 
 def test_more_points_than_a_batch_holds(recorder, plan, home, stored):
-    with TrialFolder(home, "base-1").curves() as curves:
+    with TrialFolder(home, "base-1").curves.open() as curves:
         for step in range(1, 1102):
             curves.append(step, {"train/loss": 1 / step})
     recorder().sync(plan[0])
@@ -198,7 +198,7 @@ def test_more_points_than_a_batch_holds(recorder, plan, home, stored):
 
 
 def test_a_metric_name_that_mlflow_refuses_loses_no_other(recorder, plan, home, stored):
-    with TrialFolder(home, "base-1").curves() as curves:
+    with TrialFolder(home, "base-1").curves.open() as curves:
         curves.append(1, {"f1 (macro)": 0.5, "train/loss": 2.0})
     record = recorder()
     record.sync(plan[0])

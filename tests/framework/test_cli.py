@@ -1,0 +1,278 @@
+"""The command line: what it prints where, its exit codes, and the words of whatever is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.framework.tiny_experiment import ablate, write
+
+TABLE3 = Path(__file__).parents[2] / "experiments" / "table3.yaml"
+MISHAPS = Path(__file__).parent / "launchers" / "mishaps.py"
+VERBS = ("check", "plan", "run", "report", "show", "sync", "plugins")
+
+
+# check
+
+
+def test_check_says_how_much_a_file_asks_for(tmp_path):
+    path = write(tmp_path, seeds=[1, 2, 3])
+    said = ablate("check", path)
+    assert (said.code, said.out, said.err) == (0, f"{path}: fine (2 rows, 6 trials)\n", "")
+
+
+def test_check_tells_every_error_at_once(tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text("name: bad\nmodle: {}\ndata: {corpus: toy_translatoin}\ntrain: {steps: true, warmup_steps: -1}\n")
+    said = ablate("check", path)
+    assert (said.code, said.out) == (2, "")
+    assert [line.split(": ")[1] for line in said.err.splitlines()] == [
+        "modle",
+        "data.corpus",
+        "train.steps",
+        "train.warmup_steps",
+    ]
+    assert f"{path}:2:1: modle: unknown key 'modle'; did you mean 'model'?" in said.err
+    assert "did you mean 'toy_translation'?" in said.err
+
+
+def test_check_of_several_files_tells_of_each(tmp_path):
+    good = write(tmp_path)
+    bad = write(tmp_path, name="bad", evaluate={"metrics": ["blue"]})
+    said = ablate("check", bad, tmp_path / "none.yaml", good)
+    assert said.code == 2
+    assert said.out == f"{good}: fine (2 rows, 2 trials)\n"
+    first, second = said.err.splitlines()
+    assert "has no metric 'blue'" in first
+    assert second == f"{tmp_path / 'none.yaml'}: cannot be read: No such file or directory"
+
+
+def test_check_warns_of_rows_alike(tmp_path):
+    path = write(tmp_path, {"base": {}, "same": {"change": {"model.d_ff": 16}}})
+    said = ablate("check", path)
+    assert said.code == 0
+    assert said.err == f"{path}: warning: rows 'base' and 'same' ask for the same trials, which run once\n"
+
+
+def test_check_of_nothing():
+    said = ablate("check")
+    assert (said.code, said.err) == (2, "check: name at least one experiment file\n")
+
+
+# plan
+
+
+def test_table_3_is_compared_with_the_paper_without_any_data():
+    said = ablate("plan", TABLE3)
+    assert said.code == 0
+    assert "11 compared, 10 match (32 embedding rows that the reference counted are added)." in said.out
+    assert "Mismatch: big has 218.333 million here, the reference prints 213." in said.out
+    assert "218,300,416      213 ≠   no corpus" in said.out
+    assert "num_heads=1 [d_k=512, d_v=512]" in said.out
+
+
+def test_a_plan_as_json_has_plain_keys(tmp_path):
+    path = write(tmp_path, {"base": {"group": "A"}, "one-head": {"change": {"model.num_heads": 1}}})
+    said = ablate("plan", path, "--format", "json", "--home", tmp_path)
+    base, one_head = json.loads(said.out)
+    assert base == {
+        "row": "base",
+        "group": "A",
+        "seed": 1,
+        "changes": {},
+        "derived": {},
+        "parameters": 8832,
+        "status": "to do",
+        "train_key": base["train_key"],
+        "evaluate_key": base["evaluate_key"],
+    }
+    assert one_head["changes"] == {"model.num_heads": 1}
+    assert one_head["derived"] == {"d_k": 16, "d_v": 16}
+    assert len({base["train_key"], base["evaluate_key"], one_head["train_key"], one_head["evaluate_key"]}) == 4
+
+
+def test_a_plan_as_csv_without_a_corpus_has_empty_keys():
+    lines = list(csv.DictReader(io.StringIO(ablate("plan", TABLE3, "--format", "csv").out)))
+    assert len(lines) == 20
+    assert {(line["train_key"], line["evaluate_key"], line["status"]) for line in lines} == {("", "", "no corpus")}
+    by_row = {line["row"]: line for line in lines}
+    assert by_row["A-h16"]["changes"] == "num_heads=16"
+    assert by_row["A-h16"]["derived"] == "d_k=32, d_v=32"
+
+
+# choosing and setting
+
+
+def test_rows_and_seeds_are_chosen(tmp_path):
+    path = write(tmp_path, seeds=[1, 2])
+    said = ablate("plan", path, "--row", "one-head", "--seed", 2, "--format", "json")
+    assert [(line["row"], line["seed"]) for line in json.loads(said.out)] == [("one-head", 2)]
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (["--row", "one-haed"], "--row: the experiment has no row 'one-haed'; did you mean 'one-head'? "),
+        (["--seed", "7"], "--seed: the experiment has no seed 7; there are: 1\n"),
+    ],
+)
+def test_what_is_chosen_must_exist(tmp_path, option, words):
+    said = ablate("plan", write(tmp_path), *option)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(words)
+
+
+def test_keys_are_set_in_order(tmp_path):
+    said = ablate("show", write(tmp_path), "--set", "train.steps=7", "--set", "train.steps=8", "--set", "seeds=[4, 5]")
+    shown = yaml.safe_load(said.out)
+    assert (shown["train"]["steps"], shown["seeds"]) == (8, [4, 5])
+
+
+def test_a_setting_is_placed_where_it_was_written(tmp_path):
+    said = ablate("check", write(tmp_path), "--set", "model.num_head=3")
+    assert said.code == 2
+    assert said.err == ("--set model.num_head=3: model.num_head: unknown key 'num_head'; did you mean 'num_heads'?\n")
+
+
+# show
+
+
+def test_show_reads_back_as_the_same_experiment(tmp_path):
+    path, shown = write(tmp_path), tmp_path / "shown.yaml"
+    shown.write_text(ablate("show", path).out, encoding="utf-8")
+    assert ablate("show", shown).out == shown.read_text(encoding="utf-8")
+    plans = [ablate("plan", file, "--format", "json").out for file in (path, shown)]
+    assert plans[0] == plans[1]
+
+
+def test_show_reads_back_whatever_shape_its_values_have(tmp_path):
+    rows = {
+        "base": {},
+        "kernel": {"change": {"model.attention_score": {"name": "kernel"}, "train.adam_epsilon": 1.0e-10}},
+        "no": {"label": "12", "change": {"model.sites.decoder.cross.attention_score": "additive"}},
+    }
+    path = write(tmp_path, rows)
+    shown = tmp_path / "shown.yaml"
+    shown.write_text(ablate("show", path).out, encoding="utf-8")
+    plans = [json.loads(ablate("plan", file, "--format", "json").out) for file in (path, shown)]
+    assert plans[0] == plans[1]
+
+
+# plugins
+
+
+def test_plugins_are_listed_by_kind_with_those_that_failed(tmp_path):
+    broken = tmp_path / "broken.py"
+    broken.write_text("import nothing_of_that_name\n")
+    said = ablate("plugins", "list", "--plugin", broken, "--plugin", MISHAPS)
+    assert said.code == 0
+    lines = said.out.splitlines()
+    assert lines[0] == "attention_score"
+    assert "  mishap           Raises, exits, dies or talks, as asked, the first time that it scores." in lines
+    assert lines[-1] == (
+        f"FAILED broken ({broken}) failed to load: ModuleNotFoundError: No module named 'nothing_of_that_name'"
+    )
+
+
+def test_a_plugin_is_shown_with_its_options():
+    said = ablate("plugins", "show", "attention_score", "mishap", "--plugin", MISHAPS)
+    assert said.code == 0
+    assert said.out.startswith(f"attention_score mishap, from {MISHAPS}: ")
+    assert "Raises, exits, dies or talks" in said.out
+    assert said.out.endswith("\nOptions:\n  how: required.\n")
+    assert ablate("plugins", "show", "positional_scheme", "sinusoidal").out.endswith("\nNo options.\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (
+            ("atention_score", "additive"),
+            "no kind of plugin is called 'atention_score'; did you mean 'attention_score'?",
+        ),
+        (("attention_score", "aditive"), "no attention score is named 'aditive'; did you mean 'additive'?"),
+    ],
+)
+def test_a_plugin_that_there_is_not(asked, words):
+    said = ablate("plugins", "show", *asked)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(words)
+
+
+def test_a_plugin_named_twice_over_is_loaded_once(tmp_path):
+    path = write(
+        tmp_path, plugins=[str(MISHAPS)], model={"attention_score": {"name": "mishap", "options": {"how": "talks"}}}
+    )
+    assert ablate("check", path, "--plugin", MISHAPS).code == 0
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nope"], 'Unknown command "nope"'),
+        (["plan"], "parameter FILE requires an argument"),
+        (["plan", "FILE", "--bogus", "3"], "Unknown option: --bogus"),
+        (["plan", "FILE", "--format", "xml"], "xml"),
+        (["plan", "FILE", "--seed", "one"], "one"),
+        (["run", "FILE", "--workers", "many"], "many"),
+        (["plugins", "show", "mask"], "requires an argument"),
+    ],
+)
+def test_a_command_that_cannot_be_read_exits_with_2(tmp_path, arguments, words):
+    path = write(tmp_path)
+    said = ablate(*(path if argument == "FILE" else argument for argument in arguments))
+    assert (said.code, said.out) == (2, "")
+    assert words in said.err
+
+
+@pytest.mark.parametrize("verb", ["check", "plan", "run", "report", "show", "sync"])
+def test_a_file_that_there_is_not(tmp_path, verb):
+    said = ablate(verb, tmp_path / "none.yaml")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == f"{tmp_path / 'none.yaml'}: cannot be read: No such file or directory\n"
+
+
+@pytest.mark.parametrize("verb", ["plan", "run", "report", "sync"])
+def test_a_home_that_is_no_folder(tmp_path, verb):
+    home = tmp_path / "home"
+    home.write_text("a file")
+    said = ablate(verb, write(tmp_path), "--home", home)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith(str(home))
+    assert said.err.endswith(": Not a directory\n")
+
+
+# the program itself
+
+
+def test_the_version_is_the_distributions():
+    from importlib.metadata import version
+
+    assert ablate("--version").out == f"{version('transformer-ablations')}\n"
+
+
+def test_help_names_every_verb_and_loads_nothing_heavy():
+    code = (
+        "import sys, contextlib\nfrom framework.cli import main\n"
+        "with contextlib.suppress(SystemExit):\n    main(['--help'])\n"
+        "print(sorted({'torch', 'mlflow', 'optuna', 'polars'} & sys.modules.keys()))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.endswith("\n[]\n")
+    assert all(verb in said.stdout for verb in VERBS)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    command = f"{sys.executable} -c 'from framework.cli import main; main()' plugins list | head -c 5"
+    said = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (said.stdout, said.stderr) == ("atten", "")

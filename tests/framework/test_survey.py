@@ -1,0 +1,171 @@
+"""What can be known before anything is trained: sizes, standings, and parts that do not fit each other."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from framework.errors import SpecError
+from framework.experiment import load
+from framework.journal import TrialFolder
+from tests.framework.tiny_experiment import write
+
+
+def problems_of(path, plugins=()):
+    with pytest.raises(SpecError) as refused:
+        load(path, home=path.parent / "home", plugins=plugins).survey()
+    return refused.value.problems
+
+
+def line_of(path, text):
+    """Line and column of the first place where `text` stands in a file."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if text in line:
+            return number, line.index(text) + 1
+    raise AssertionError(f"{text!r} is not in {path}")
+
+
+def test_a_trial_is_surveyed_without_training(tmp_path):
+    experiment = load(write(tmp_path, seeds=[1, 2]), home=tmp_path / "home")
+    lines = experiment.survey()
+    assert [(line.trial.row, line.trial.seed, line.status) for line in lines] == [
+        ("base", 1, "to do"),
+        ("base", 2, "to do"),
+        ("one-head", 1, "to do"),
+        ("one-head", 2, "to do"),
+    ]
+    assert not (tmp_path / "home").exists()
+
+
+def test_parameters_are_those_of_the_model_that_is_built(tmp_path):
+    from framework.model.assemble import assemble
+    from framework.model.transformer import num_parameters
+
+    experiment = load(write(tmp_path, {"base": {}, "wide": {"change": {"model.d_ff": 64}}}), home=tmp_path)
+    for line in experiment.survey():
+        assert line.parameters == num_parameters(assemble(line.trial.model, line.trial.data, experiment.registry))
+
+
+@pytest.mark.parametrize("chosen", [(), ("one-head",)])
+def test_derived_sizes_are_those_that_differ_from_the_baseline(tmp_path, chosen):
+    """Whichever rows are chosen."""
+    rows = {
+        "one-head": {"change": {"model.num_heads": 1}},
+        "stated": {"change": {"model.num_heads": 1, "model.d_k": 16}},
+        "base": {},
+    }
+    experiment = load(write(tmp_path, rows), home=tmp_path, rows=chosen)
+    derived = {line.trial.row: line.derived for line in experiment.survey()}
+    assert derived["one-head"] == {"d_k": 16, "d_v": 16}
+    if not chosen:
+        assert derived == {"one-head": {"d_k": 16, "d_v": 16}, "stated": {"d_v": 16}, "base": {}}
+
+
+def test_standings_are_read_from_the_folders(tmp_path):
+    experiment = load(write(tmp_path), home=tmp_path)
+    base, one_head = experiment.plan()
+    TrialFolder(tmp_path, str(base.train_key)).add_failure("RuntimeError: no memory", "")
+    with TrialFolder(tmp_path, str(one_head.train_key)).lock():
+        assert [line.status for line in experiment.survey()] == ["failed", "running"]
+    assert [line.status for line in experiment.survey()] == ["failed", "to do"]
+
+
+def test_positions_too_few_for_the_data_are_placed_at_the_row_that_asks_for_them(tmp_path):
+    learned = {"name": "learned", "options": {"max_positions": 8}}
+    path = write(tmp_path, {"base": {}, "learned": {"change": {"model.positional_scheme": learned}}})
+    (problem,) = problems_of(path)
+    line, column = line_of(path, "model.positional_scheme")
+    assert str(problem) == (
+        f"{path}:{line}:{column}: rows.learned.change.model.positional_scheme: 'learned' has 8 positions, and "
+        "data.max_pieces=100 needs 101, the end piece included: give it more, or lower data.max_pieces to 7"
+    )
+
+
+def test_an_unknown_metric_is_placed(tmp_path):
+    path = write(tmp_path, evaluate={"metrics": ["perplexity", "blue"]})
+    (problem,) = problems_of(path)
+    line, column = line_of(path, "metrics:")
+    assert str(problem) == (
+        f"{path}:{line}:{column}: evaluate.metrics: objective 'translation' has no metric 'blue'; "
+        "it has: perplexity, bleu; did you mean 'bleu'?"
+    )
+
+
+def test_a_choice_that_a_mixer_ignores_is_placed(tmp_path):
+    change = {"model.mixer": "none", "model.sites.encoder.self.mask": "causal"}
+    path = write(tmp_path, {"base": {}, "mute": {"change": change}})
+    (problem,) = problems_of(path)
+    line, column = line_of(path, "model.sites.encoder.self.mask")
+    assert str(problem).startswith(f"{path}:{line}:{column}: rows.mute.change.model.sites.encoder.self.mask: ")
+    assert "takes no mask" in str(problem)
+
+
+def test_every_misfit_is_told_at_once(tmp_path):
+    few = {"name": "learned", "options": {"max_positions": 8}}
+    rows = {
+        "base": {},
+        "few": {"change": {"model.positional_scheme": few}},
+        "blue": {"change": {"evaluate.metrics": ["blue"]}},
+        "few-too": {"change": {"model.positional_scheme": few, "model.d_ff": 8}},
+    }
+    assert [problem.path.split(".")[1] for problem in problems_of(write(tmp_path, rows))] == ["few", "blue", "few-too"]
+
+
+def test_one_misfit_of_all_rows_is_told_once(tmp_path):
+    assert len(problems_of(write(tmp_path, evaluate={"metrics": ["blue"]}))) == 1
+
+
+def plugin(folder, contract, body):
+    """Write a plugin named `mine`; `body` is what its class holds."""
+    hook = {"Objective": "objective", "AttentionScore": "attention_score"}[contract]
+    path = folder / "mine.py"
+    path.write_text(
+        '"""Made for a test."""\n\nimport torch\n\nimport framework as fw\n\n\n'
+        f'class Mine(fw.{contract}):\n    name = "mine"\n'
+        + textwrap.indent(textwrap.dedent(body), "    ")
+        + f"\n\n@fw.hookimpl\ndef {hook}():\n    return Mine\n"
+    )
+    return path
+
+
+def test_an_objective_for_other_architectures_is_placed(tmp_path):
+    body = """
+                metrics = ()
+                architectures = frozenset({"decoder_only"})
+                def batch(self, sources, targets): ...
+                def loss(self, logits, batch, label_smoothing): ...
+    """
+    mine = plugin(tmp_path, "Objective", body)
+    path = write(tmp_path, train={"objective": "mine"})
+    (problem,) = problems_of(path, [mine])
+    line, column = line_of(path, "objective: mine")
+    assert str(problem) == (
+        f"{path}:{line}:{column}: train.objective: 'mine' trains decoder_only; model.architecture is encoder_decoder"
+    )
+
+
+def test_a_plugin_that_cannot_be_built_is_named_with_its_line(tmp_path):
+    body = """
+                def __init__(self, options, dims):
+                    raise ValueError("d_k must be odd")
+                def forward(self, query, key): ...
+    """
+    mine = plugin(tmp_path, "AttentionScore", body)
+    path = write(tmp_path, {"base": {}, "odd": {"change": {"model.attention_score": "mine"}}})
+    (problem,) = problems_of(path, [mine])
+    line, _ = line_of(mine, "raise ValueError")
+    assert str(problem) == f"rows.odd: the model cannot be built: ValueError: d_k must be odd ({mine}:{line})"
+
+
+def test_a_plugin_that_breaks_its_contract_is_told_once_for_all_rows(tmp_path):
+    body = """
+                def __init__(self, options, dims):
+                    super().__init__(options, dims)
+                    self.weight = torch.nn.Parameter(torch.zeros(3))
+                def forward(self, query, key): ...
+    """
+    mine = plugin(tmp_path, "AttentionScore", body)
+    (problem,) = problems_of(write(tmp_path, model={"attention_score": "mine"}), [mine])
+    assert str(problem).startswith("plugin 'mine': Mine at ")
+    assert "has no reset_parameters()" in str(problem)

@@ -1,0 +1,260 @@
+"""One trial: whatever interrupts it and wherever it runs, the same key gives the same numbers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from framework.errors import SpecError
+from framework.journal import status
+from framework.registry import Registry
+from framework.train.loop import Training
+from framework.trial import run_trial
+from tests.framework.tiny_experiment import findings, folder_of, load_prepared, write
+
+
+class Bench:
+    """A home with prepared data, and the trials of an experiment by row."""
+
+    def __init__(self, folder: Path, registry: Registry, home: Path | None = None, **sections) -> None:
+        self.registry = registry
+        self.home = home or folder / "home"
+        self.experiment = load_prepared(write(folder, **sections), self.home)
+        self.trials = {trial.row: trial for trial in self.experiment.plan()}
+
+    def run(self, row: str = "base") -> None:
+        run_trial(self.trials[row], self.registry, self.home)
+
+    def folder(self, row: str = "base"):
+        return folder_of(self.trials[row], self.home)
+
+    def findings(self, row: str = "base"):
+        return findings(self.trials[row], self.home)
+
+    def status(self, row: str = "base"):
+        trial = self.trials[row]
+        return status(self.home, trial.train_key, trial.evaluate_key)
+
+
+@pytest.fixture
+def bench(tmp_path, registry):
+    def build(**sections):
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        return Bench(folder, registry, **sections)
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory, registry):
+    """The base row, run in one go."""
+    bench = Bench(tmp_path_factory.mktemp("straight"), registry)
+    bench.run()
+    return bench
+
+
+def test_a_trial_fills_its_folder(straight):
+    folder, trial = straight.folder(), straight.trials["base"]
+    written = {str(path.relative_to(folder.path)) for path in folder.path.rglob("*") if path.is_file()}
+    assert written == {
+        "lock",
+        "spec.json",
+        "metrics.jsonl",
+        "checkpoint.safetensors",
+        "training.json",
+        f"evaluations/{trial.evaluate_key}.json",
+    }
+    training, evaluation = folder.training(), folder.evaluation(trial.evaluate_key)
+    assert (training.status, training.steps) == ("trained", 12)
+    assert training.parameters == straight.experiment.survey()[0].parameters
+    assert training.data["train/pairs"] == 60
+    assert training.environment["torch"] == torch.__version__
+    assert training.environment["threads"] == "1"
+    assert training.peak_memory_bytes > 10**6
+    assert set(evaluation.metrics) == {"dev/loss", "dev/perplexity", "dev/bleu"}
+    assert json.loads((folder.path / "spec.json").read_text())["row"] == "base"
+    assert straight.status() == "done"
+
+
+def test_curves_have_a_point_every_interval_and_at_the_last_step(bench):
+    odd = bench(train={"steps": 11})
+    odd.run()
+    points = odd.folder().curves.points()
+    assert [point.step for point in points if "train/loss" in point.values] == [3, 6, 9, 11]
+    assert [point.step for point in points if "dev/perplexity" in point.values] == [6, 11]
+
+
+def test_the_last_point_of_the_dev_curve_is_the_score(straight):
+    last = straight.folder().curves.points()[-1].values
+    assert last["dev/perplexity"] == pytest.approx(straight.findings()["evaluation"]["metrics"]["dev/perplexity"])
+
+
+def test_a_second_call_does_nothing(straight):
+    files = [path for path in straight.folder().path.rglob("*") if path.name != "lock"]
+    before = {path: (path.read_bytes() if path.is_file() else b"", path.stat().st_mtime_ns) for path in files}
+    straight.run()
+    assert {path: (path.read_bytes() if path.is_file() else b"", path.stat().st_mtime_ns) for path in files} == before
+
+
+def test_another_beam_is_evaluated_and_not_trained(straight, tmp_path, registry):
+    wide = Bench(tmp_path, registry, home=straight.home, evaluate={"beam_size": 2})
+    first, second = straight.trials["base"], wide.trials["base"]
+    assert first.train_key == second.train_key
+    assert first.evaluate_key != second.evaluate_key
+    kept = [straight.folder().path / name for name in ("training.json", "checkpoint.safetensors", "metrics.jsonl")]
+    before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in kept]
+    wide.run()
+    assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in kept] == before
+    assert wide.status() == straight.status() == "done"
+    losses = [straight.folder().evaluation(trial.evaluate_key).metrics["dev/loss"] for trial in (first, second)]
+    assert losses[0] == losses[1]
+
+
+@pytest.mark.parametrize("at_step", range(1, 13))
+def test_resuming_replays_nothing(bench, straight, monkeypatch, at_step):
+    """Interrupted at any step, twice: the data's order, dropout, Adam and the curves go on where they were."""
+    broken = bench()
+    for at in (at_step, min(at_step + 1, 12)):
+        with monkeypatch.context() as patch:
+            patch.setattr(Training, "update", _interrupted_before(at))
+            with pytest.raises(KeyboardInterrupt):
+                broken.run()
+        assert broken.status() == "to do"
+    broken.run()
+    assert broken.findings() == straight.findings()
+
+
+def _interrupted_before(step):
+    update = Training.update
+
+    def interrupted(self):
+        if self.step + 1 == step:
+            raise KeyboardInterrupt
+        return update(self)
+
+    return interrupted
+
+
+def test_interrupted_between_training_and_scores(bench, straight, monkeypatch):
+    broken = bench()
+    with monkeypatch.context() as patch:
+        patch.setattr("framework.trial.measure", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            broken.run()
+    checkpoint = broken.folder().checkpoint_path.read_bytes()
+    broken.run()
+    assert broken.folder().checkpoint_path.read_bytes() == checkpoint
+    assert broken.findings() == straight.findings()
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_process_may_run_a_trial_first_or_fifth(bench, straight):
+    busy = bench(
+        rows={
+            "kernel": {"change": {"model.attention_score": "kernel"}},
+            "additive": {"change": {"model.attention_score": "additive"}},
+            "bfloat16": {"change": {"train.precision": "bfloat16"}},
+            "diverging": {"change": {"train.learning_rate_factor": 1.0e30}},
+            "base": {},
+        }
+    )
+    torch.manual_seed(123)
+    for row in busy.trials:
+        busy.run(row)
+    assert busy.findings() == straight.findings()
+
+
+def test_intervals_of_logging_change_no_number(bench, straight):
+    chatty = bench(train={"log_every": 1, "evaluate_every": 2, "checkpoint_every": 1})
+    assert chatty.trials["base"].evaluate_key == straight.trials["base"].evaluate_key
+    chatty.run()
+    ours, theirs = chatty.findings(), straight.findings()
+    assert (ours["weights"], ours["evaluation"]) == (theirs["weights"], theirs["evaluation"])
+
+
+def test_seeds_differ(bench, straight):
+    other = bench(seeds=[2])
+    other.run()
+    assert other.findings()["weights"] != straight.findings()["weights"]
+
+
+def test_divergence_is_final_and_says_where(bench):
+    wild = bench(train={"learning_rate_factor": 1.0e30})
+    wild.run()
+    training = wild.folder().training()
+    assert training.status == "diverged"
+    assert training.diverged_at_step == training.steps + 1
+    assert training.reason.startswith(f"diverged at step {training.diverged_at_step}: the ")
+    assert training.last_finite_loss == pytest.approx(5.6, abs=1.0)  # ln 270, before the weights blew up
+    assert wild.folder().evaluation(wild.trials["base"].evaluate_key) is None
+    assert wild.status() == "diverged"
+    before = (wild.folder().path / "training.json").stat().st_mtime_ns
+    wild.run()
+    assert (wild.folder().path / "training.json").stat().st_mtime_ns == before
+
+
+def test_a_torn_checkpoint_costs_time_only(bench, straight, monkeypatch, caplog):
+    torn = bench()
+    with monkeypatch.context() as patch:
+        patch.setattr(Training, "update", _interrupted_before(7))
+        with pytest.raises(KeyboardInterrupt):
+            torn.run()
+    path = torn.folder().checkpoint_path
+    path.write_bytes(path.read_bytes()[:100])
+    with caplog.at_level(logging.WARNING):
+        torn.run()
+    (warning,) = caplog.messages
+    assert warning.startswith(f"row base, seed 1 is trained from step 1: {path} cannot be read: ")
+    assert warning.endswith("Without this file, training starts again.")
+    assert torn.findings() == straight.findings()
+
+
+@pytest.mark.parametrize("harm", [lambda path: path.write_bytes(b""), Path.unlink], ids=["torn", "gone"])
+def test_weights_lost_after_training_come_again(bench, straight, harm):
+    lost = bench()
+    lost.run()
+    harm(lost.folder().checkpoint_path)
+    (lost.folder().path / "evaluations" / f"{lost.trials['base'].evaluate_key}.json").unlink()
+    lost.run()
+    assert lost.findings() == straight.findings()
+
+
+def test_a_success_forgets_earlier_failures(bench):
+    mended = bench()
+    mended.folder().add_failure("RuntimeError: no memory", "")
+    assert mended.status() == "failed"
+    mended.run()
+    assert mended.folder().failure() is None
+
+
+def test_an_unknown_metric_is_refused_before_training(bench):
+    asked = bench(evaluate={"metrics": ["blue"]})
+    with pytest.raises(SpecError, match="has no metric 'blue'"):
+        asked.run()
+    assert asked.folder().curves.points() == []
+
+
+def test_the_second_on_a_folder_waits_and_does_nothing(bench, straight):
+    shared = bench()
+    second = threading.Thread(target=shared.run)
+    with shared.folder().lock():
+        second.start()
+        second.join(0.3)
+        assert second.is_alive()
+        assert shared.status() == "running"
+        kept = shutil.ignore_patterns("lock")
+        shutil.copytree(straight.folder().path, shared.folder().path, ignore=kept, dirs_exist_ok=True)
+    second.join()
+    training = Path("training.json")
+    theirs, ours = straight.folder().path / training, shared.folder().path / training
+    assert ours.stat().st_mtime_ns == theirs.stat().st_mtime_ns  # copied, and not written again
