@@ -1,0 +1,122 @@
+"""What README and docs show is what the program does."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import framework as fw
+from framework.cli import app
+from framework.hookspecs import CONTRACTS
+from framework.registry import Registry
+from framework.spec.base import Spec
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of one language, also those that are indented under a list."""
+    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", page.read_text(encoding="utf-8"), re.M | re.S)
+    return ["\n".join(line.removeprefix(indent) for line in body.splitlines()) + "\n" for indent, body in found]
+
+
+def code_blocks() -> list[tuple[str, str]]:
+    return [(page.name, block) for page in PAGES for block in blocks(page, "python")]
+
+
+@pytest.fixture
+def mine(tmp_path):
+    (block,) = blocks(ROOT / "README.md", "yaml")
+    path = tmp_path / "mine.yaml"
+    path.write_text(block)
+    return path
+
+
+def test_readme_s_experiment_is_fine(mine, tmp_path):
+    lines = fw.load(mine, home=tmp_path).survey()
+    assert len({line.trial.row for line in lines}) == 6
+    assert {line.status for line in lines} == {"to do"}
+
+
+def test_readme_s_experiment_is_short():
+    (block,) = blocks(ROOT / "README.md", "yaml")
+    assert len(block.splitlines()) <= 20
+
+
+def test_readme_s_plugin_is_a_file_of_about_25_lines_that_loads(mine, tmp_path):
+    plugin = next(block for block in blocks(ROOT / "README.md", "python") if "hookimpl" in block)
+    assert len([line for line in plugin.splitlines() if line]) <= 25
+    path = tmp_path / "cosine.py"
+    path.write_text(plugin)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    added = re.search(r"^    plugins: .*\n    rows:\n    (  cosine: .*)$", text, re.M)
+    assert added is not None
+    mine.write_text(f"plugins: [cosine.py]\n{mine.read_text()}{added[1]}\n")
+    survey = fw.load(mine, home=tmp_path).survey()
+    assert {line.trial.model.attention_score.name for line in survey if line.trial.row == "cosine"} == {"cosine"}
+
+
+@pytest.mark.parametrize(("page", "code"), [block for block in code_blocks() if "hookimpl" in block[1]])
+def test_a_plugin_on_a_page_loads(page, code, tmp_path):
+    path = tmp_path / "on_a_page.py"
+    path.write_text(code)
+    assert Registry.load([path]).broken == []
+
+
+@pytest.mark.parametrize(("page", "code"), code_blocks())
+def test_code_on_a_page_uses_names_that_exist(page, code):
+    used = {
+        node.attr
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "fw"
+    }
+    assert used <= set(fw.__all__)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_on_a_page_exist(page):
+    for command in re.findall(r"(?:^ {4}|`)ablate ([a-z]+(?: [a-z]+)?)", page.read_text(encoding="utf-8"), re.M):
+        verb, *rest = command.split()
+        assert verb in app.resolved_commands(), command
+        if verb == "plugins" and rest:
+            assert rest[0] in app[verb].resolved_commands(), command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_on_a_page_exist(page):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    assert set(re.findall(r"(?:^ {4}|`)make ([a-z]+)", page.read_text(encoding="utf-8"), re.M)) <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_readme_lists_every_plugin(registry):
+    for entry in registry.entries():
+        row = re.search(rf"^\| `{entry.kind}` \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+        assert row is not None, entry.kind
+        assert f"`{entry.name}`" in row[1], f"{entry.kind} {entry.name}"
+
+
+def test_every_hook_and_its_base_stand_in_the_plugin_guide():
+    text = (ROOT / "docs" / "write-a-plugin.md").read_text(encoding="utf-8")
+    for kind, contract in CONTRACTS.items():
+        assert f"| `{kind}` | `fw.{contract.__name__}` |" in text
+
+
+def test_the_experiment_page_is_what_the_specs_say():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    assert generate.PAGE.read_text(encoding="utf-8") == generate.page(), "run `make docs`"
+    assert all(issubclass(section, Spec) for section, _ in generate.SECTIONS.values())
