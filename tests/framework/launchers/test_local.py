@@ -36,6 +36,12 @@ def wait_until(condition, seconds=60.0):
         time.sleep(0.02)
 
 
+def workers():
+    """The worker processes of this process; other tests may have left it other children."""
+    living = (child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE)
+    return [child for child in living if "framework.launchers.worker" in child.cmdline()]
+
+
 def wait_for(launcher):
     while not (outcomes := launcher.wait(1.0)):
         pass
@@ -56,11 +62,11 @@ class Run:
             self.summary = coordinate(
                 experiment.spec, experiment.plan(), self.home, launcher, Recorded(), watch=self._look
             )
-        self.left = psutil.Process().children()
+        self.left = workers()
 
     def _look(self, progress) -> None:
         for trial in progress.running:
-            (self.process[trial.row],) = (child.pid for child in psutil.Process().children())
+            (self.process[trial.row],) = (child.pid for child in workers())
 
     def status(self, row):
         trial: TrialSpec = self.trials[row]
@@ -148,18 +154,18 @@ def test_closing_ends_a_worker_at_once(tmp_path, monkeypatch):
         (outcome,) = wait_for(launcher)
         assert (outcome.trial, outcome.error) == (base, None)
 
-        (worker,) = psutil.Process().children()
+        (worker,) = workers()
         os.kill(worker.pid, signal.SIGKILL)
         assert launcher.wait(10.0) == []
         assert launcher.has_room
 
         launcher.submit(endless)
-        wait_until(folder_of(endless, Path("home")).points)
-        (worker,) = psutil.Process().children()
+        wait_until(folder_of(endless, Path("home")).curves.points)
+        (worker,) = workers()
         started = time.monotonic()
-    assert time.monotonic() - started < 5.0
+    assert time.monotonic() - started < 9.0  # before it would be killed
     assert not worker.is_running()
-    assert psutil.Process().children() == []
+    assert workers() == []
 
 
 def test_a_worker_that_cannot_begin_fails_its_trial(tmp_path):
