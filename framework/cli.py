@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import signal
@@ -9,8 +10,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 from cyclopts import App, Parameter
 
@@ -84,6 +86,8 @@ DEFAULTS = Selection()
 @app.command
 def check(*files: File, selection: Selection = DEFAULTS) -> int:
     """Validate experiment files; print every error at once."""
+    from framework.survey import missing_corpora
+
     if not files:
         raise SpecError("name at least one experiment file", "check")
     code = 0
@@ -97,7 +101,8 @@ def check(*files: File, selection: Selection = DEFAULTS) -> int:
             continue
         rows = len({line.trial.row for line in lines})
         print(f"{file}: fine ({_count(rows, 'row')}, {_count(len(lines), 'trial')})")
-        for warning in experiment.warnings():
+        missing = missing_corpora(experiment.plan(), experiment.loaded, experiment.registry)
+        for warning in (*missing, *experiment.warnings()):
             print(f"{file}: warning: {warning}", file=sys.stderr)
     return code
 
@@ -123,11 +128,12 @@ def run(
 ) -> int:
     """Run what is missing, then print the table. The same command starts, resumes and extends."""
     from framework.progress import ProgressBars
+    from framework.report.render import render
 
     experiment = selection.load(file)
     with ProgressBars(experiment.spec.name, experiment.home) as bars:
         summary = experiment.run(workers, bars.watch)
-    _print_report(experiment, "table")
+    print(render(experiment.report(), "table"), end="")
     # The table alone goes to standard output.
     print(f"\n{_count(summary.ran, 'trial')} run, {summary.already_done} done before.", file=sys.stderr)
     for (row, seed), reason in summary.diverged.items():
@@ -148,11 +154,22 @@ def report(
     *,
     selection: Selection = DEFAULTS,
     format: Literal["table", "markdown", "csv", "json"] = "table",
+    per: Annotated[
+        Literal["trial", "row"], Parameter(help="What a line of csv or an object of json stands for.")
+    ] = "trial",
     output: Annotated[Path | None, Parameter(help="Write to this file instead of the screen.")] = None,
 ) -> None:
     """Print the table, of an unfinished run too."""
+    from rich.console import Console
+
+    from framework.report.render import render
+
     experiment = selection.load(file)
-    _print_report(experiment, format, output)
+    if output is None:
+        print(render(experiment.report(), format, per=per), end="")
+    else:  # a file is no terminal: it gets every column
+        text = render(experiment.report(), format, Console(file=StringIO(), force_terminal=False), per)
+        output.write_text(text, encoding="utf-8")
 
 
 @app.command
@@ -163,7 +180,7 @@ def show(file: File, /, *, selection: Selection = DEFAULTS) -> None:
 
 @app.command
 def sync(file: File, /, *, selection: Selection = DEFAULTS) -> int:
-    """Bring MLflow up to date with the folders."""
+    """Bring MLflow and the Optuna study up to date with the folders."""
     experiment = selection.load(file)
     return 0 if experiment.sync() else TRIAL_FAILED
 
@@ -171,17 +188,22 @@ def sync(file: File, /, *, selection: Selection = DEFAULTS) -> int:
 @plugins_app.command(name="list")
 def list_plugins(*, plugin: PluginPaths = ()) -> None:
     """List every plugin by kind, and those that failed to load."""
+    from collections import Counter
+
     from framework.registry import Registry
 
     registry = Registry.load(plugin)
     entries = registry.entries()
     width = max(len(entry.name) for entry in entries)
+    offers = Counter((entry.kind, entry.name) for entry in entries)
     kind = ""
     for entry in entries:
         if entry.kind != kind:
             kind = entry.kind
             print(kind)
-        print(f"  {entry.name:<{width}}  {entry.summary}")
+        twice = offers[entry.kind, entry.name] > 1
+        said = f"OFFERED TWICE, unusable: {entry.module.__name__} ({entry.origin})" if twice else entry.summary
+        print(f"  {entry.name:<{width}}  {said}")
     for broken in registry.broken:
         print(f"FAILED {broken}")
 
@@ -211,16 +233,6 @@ def show_plugin(kind: str, name: str, /, *, plugin: PluginPaths = ()) -> None:
         print(f"  {option}: {default}. {field.description or ''}".rstrip())
 
 
-def _print_report(experiment: Experiment, format: Any, output: Path | None = None) -> None:
-    from framework.report.render import render
-
-    text = render(experiment.report(), format)
-    if output is None:
-        print(text, end="")
-    else:
-        output.write_text(text, encoding="utf-8")
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
@@ -236,8 +248,19 @@ class _ToStandardError(logging.Handler):
         print(self.format(record), file=sys.stderr)
 
 
+def _speak_any_locale() -> None:
+    """Let a terminal whose encoding lacks a character show `?` for it, one for one, so that tables stay tables.
+
+    Its encoding stays as it is: UTF-8 would be noise to it. `--output` writes UTF-8 always.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one verb. Exit codes: 0 fine, 1 a trial failed, 2 bad input, 130 interrupted."""
+    _speak_any_locale()
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING, handlers=[_ToStandardError()])
     signal.signal(signal.SIGTERM, _interrupt)
     try:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import pluggy
+from pydantic import ValidationError
 
 from framework import hookspecs
 from framework.contracts import Plugin
@@ -19,6 +21,9 @@ from framework.hookspecs import CONTRACTS, PROJECT
 from framework.sources import Source, installed, named
 from framework.spec import Options
 from framework.spec.suggest import choices, did_you_mean
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+"""What can be a plugin's name: what reads as one word in an experiment and on the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +123,15 @@ class Registry:
             self._manager.register(module, name=name)
             self._manager.check_pending()
             callers = self._manager.get_hookcallers(module) or []
-            return [
+            entries = [
                 self._checked(caller.name, plugin, module, source.origin)
                 for caller in callers
                 for implementation in caller.get_hookimpls()
                 for plugin in _as_tuple(implementation.function())
             ]
+            if source.must_offer and not entries:
+                raise PluginError("it offers no plugin: a hook, marked @fw.hookimpl, returns the plugin's class")
+            return entries
         except pluggy.PluginValidationError as error:
             raise PluginError(_wrong_hook(module) or str(error)) from error
         finally:
@@ -137,8 +145,14 @@ class Registry:
             raise PluginError(f"hook {kind} must return a subclass of {contract.__name__}, not {plugin!r}")
         if not isinstance(getattr(plugin, "name", None), str):
             raise PluginError(f'{plugin.__name__} has no name: give it `name = "…"`')
+        if not _NAME.fullmatch(plugin.name):
+            raise PluginError(
+                f"{plugin.__name__}.name is {plugin.name!r}: a name is a word of letters, digits, _ and -"
+            )
         if not (isinstance(plugin.Options, type) and issubclass(plugin.Options, Options)):
             raise PluginError(f"{plugin.__name__}.Options must be a subclass of framework.Options")
+        if reason := _wrong_options(plugin.Options):
+            raise PluginError(f"{plugin.__name__}.Options cannot be read from JSON and written to it: {reason}")
         stated = [name for name in inspect.get_annotations(contract) if not hasattr(plugin, name)]
         if missing := [*sorted(plugin.__abstractmethods__), *stated]:
             raise PluginError(f"{plugin.__name__} lacks {', '.join(missing)}, which every {contract.__name__} has")
@@ -150,6 +164,21 @@ class Registry:
 
 def _as_tuple(offered: Any) -> tuple[Any, ...]:
     return offered if isinstance(offered, tuple) else (offered,)
+
+
+def _wrong_options(options: type[Options]) -> str | None:
+    """What keeps options from being written into a trial's folder and read by the process that runs it, if anything.
+
+    Options may well need more than their defaults, in a field or together; whether they do is no mistake.
+    """
+    try:
+        options.model_validate_json(options.model_validate_json("{}").model_dump_json())
+    except ValidationError as error:
+        wrong = [found for found in error.errors() if found["loc"] and found["type"] != "missing"]
+        return "; ".join(f"the default of {found['loc'][0]}: {found['msg']}" for found in wrong) or None
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".partition("\n")[0]
+    return None
 
 
 def _wrong_hook(module: ModuleType) -> str | None:

@@ -16,6 +16,7 @@ from types import ModuleType
 
 from framework.errors import SpecError
 from framework.hookspecs import PROJECT
+from framework.spec.plugin_paths import python_files, why_no_plugins
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Source:
     origin: str
     """The distribution and its version, or the file's path."""
     load: Callable[[], ModuleType]
+    must_offer: bool = False
+    """Whether it was named on purpose, as a file, so that it is a mistake if nothing is in it."""
 
 
 def installed() -> Iterator[Source]:
@@ -57,19 +60,12 @@ def named(paths: Iterable[Path]) -> Iterator[Source]:
     """The modules of files and folders. Raises `SpecError` for a path that does not exist or is no Python file."""
     seen: set[Path] = set()
     for path in paths:
-        if path.is_dir():
-            files = sorted(file for file in path.rglob("*.py") if file.name != "__init__.py")
-            if not files:
-                raise SpecError(f"the folder {path} holds no Python file", "plugins")
-        elif path.suffix == ".py" and path.is_file():
-            files = [path]
-        else:
-            what = "is no Python file or folder" if path.exists() else "does not exist"
-            raise SpecError(f"the plugin {path} {what}", "plugins")
-        for file in files:
+        if reason := why_no_plugins(path):
+            raise SpecError(reason, "plugins")
+        for file in python_files(path):
             if file.resolve() not in seen:  # an experiment and the command line may name the same one
                 seen.add(file.resolve())
-                yield Source(file.stem, str(file), partial(_load_file, file))
+                yield Source(file.stem, str(file), partial(_load_file, file), must_offer=path.is_file())
 
 
 def _load_file(path: Path) -> ModuleType:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from framework.contracts import Objective
-from framework.errors import PluginError, Problem, SpecError
+from framework.errors import MissingCorpus, PluginError, Problem, SpecError
 from framework.evaluate.measure import chosen_metrics
 from framework.journal import Status, status
 from framework.model.assemble import assemble
 from framework.model.transformer import num_parameters
-from framework.plan import Plan
+from framework.plan import Plan, corpus_of
 from framework.registry import Registry
-from framework.spec import ModelSpec, TrialSpec
-from framework.spec.load import Loaded
+from framework.spec import Component, ModelSpec, ResolvedSpec, TrialSpec
+from framework.spec.load import Loaded, ResolvedRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,37 +51,92 @@ def parameters_by_row(plan: Plan, loaded: Loaded, registry: Registry) -> dict[st
     """Count each row's parameters on a model without storage, a tied table once.
 
     Raises `SpecError` with every place where parts of a row do not fit each other: what can be found without
-    data is found here.
+    data is found here. What a row's changes bring about is placed at them.
     """
-    counts: dict[str, int] = {}
-    by_model: dict[str, int] = {}
+    fitting = _Fitting(registry)
+    rows = dict.fromkeys(trial.row for trial in plan)
+    found = {name: fitting.problems(loaded.rows[name]) for name in rows}
+    if any(found.values()):
+        own = fitting.problems(loaded.unchanged) if loaded.unchanged else []
+        placed = [
+            problem if problem in own else loaded.rows[name].caused(problem)
+            for name, problems in found.items()
+            for problem in problems
+        ]
+        raise SpecError(dict.fromkeys(placed))
+    return {name: fitting.parameters(loaded.rows[name].spec) for name in rows}
+
+
+def missing_corpora(plan: Plan, loaded: Loaded, registry: Registry) -> list[Problem]:
+    """Find the corpora that are not there, each at the place that names it."""
     problems: list[Problem] = []
-    for trial in {trial.row: trial for trial in plan}.values():
-        model = f"{trial.model.model_dump_json()}{trial.data.model_dump_json()}"
+    for name in dict.fromkeys(trial.row for trial in plan if trial.data_key is None):
         try:
-            _require_measurable(trial, registry)
-            if model not in by_model:
-                with torch.device("meta"):
-                    by_model[model] = num_parameters(assemble(trial.model, trial.data, registry))
-            counts[trial.row] = by_model[model]
+            corpus_of(loaded.rows[name], registry).fingerprint()
+        except MissingCorpus as error:
+            said = "; ".join(map(str, error.problems))
+            problem = Problem(f"the corpus is not there: {said}; it can be planned, not run", "data.corpus")
+            problems.append(loaded.rows[name].placed(problem))
+    return list(dict.fromkeys(problems))
+
+
+class _Fitting:
+    """Puts the parts of rows together, each model once."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._counts: dict[str, int] = {}
+
+    def problems(self, row: ResolvedRow) -> list[Problem]:
+        """What does not fit, each at the place where that part was written."""
+        try:
+            self._require_measurable(row.spec)
+            self.parameters(row.spec)
         except SpecError as error:
-            problems += map(loaded.rows[trial.row].placed, error.problems)
-        except PluginError as error:
-            problems.append(Problem(str(error)))
-        except Exception as error:  # whatever a plugin raises while it is built
-            problems.append(Problem(_in_words(error), f"rows.{trial.row}"))
-    if problems:
-        raise SpecError(dict.fromkeys(problems))
-    return counts
+            return list(map(row.placed, error.problems))
+        except (Exception, SystemExit) as error:  # whatever a plugin raises while it is built
+            words = str(error) if isinstance(error, PluginError) else _in_words(error)
+            return [row.placed(Problem(words, self._culprit(error, row.spec)))]
+        return []
+
+    def parameters(self, spec: ResolvedSpec) -> int:
+        model = f"{spec.model.model_dump_json()}{spec.data.model_dump_json()}"
+        if model not in self._counts:
+            with torch.device("meta"):
+                self._counts[model] = num_parameters(assemble(spec.model, spec.data, self._registry))
+        return self._counts[model]
+
+    def _require_measurable(self, spec: ResolvedSpec) -> None:
+        component, architecture = spec.train.objective, spec.model.architecture
+        objective: Objective = self._registry.plugin("objective", component.name)(component.options)
+        if architecture not in objective.architectures:
+            trains = ", ".join(sorted(objective.architectures))
+            raise SpecError(
+                f"{component.name!r} trains {trains}; model.architecture is {architecture}", "train.objective"
+            )
+        chosen_metrics(objective, spec.evaluate)
+
+    def _culprit(self, error: BaseException, spec: ResolvedSpec) -> str:
+        """The key of the component in whose code an exception arose or that it names; or the model, if of none."""
+        files = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
+        for path, kind, component in _components(spec):
+            named = isinstance(error, PluginError) and repr(component.name) in str(error)
+            if named or self._registry.entry(kind, component.name).module.__file__ in files:
+                return path
+        return "model"
 
 
-def _require_measurable(trial: TrialSpec, registry: Registry) -> None:
-    component, architecture = trial.train.objective, trial.model.architecture
-    objective: Objective = registry.plugin("objective", component.name)(component.options)
-    if architecture not in objective.architectures:
-        trains = ", ".join(sorted(objective.architectures))
-        raise SpecError(f"{component.name!r} trains {trains}; model.architecture is {architecture}", "train.objective")
-    chosen_metrics(objective, trial.evaluate)
+def _components(spec: ResolvedSpec) -> Iterator[tuple[str, str, Component]]:
+    """Every component of a row's model and objective as it was written, by its key, sites first."""
+    for stack, sites in spec.model.sites:
+        for site, chosen in sites:
+            for kind, component in chosen:
+                if component is not None:
+                    yield f"model.sites.{stack}.{site}.{kind}", kind, component
+    for kind, value in spec.model:
+        if isinstance(value, Component):
+            yield f"model.{kind}", kind, value
+    yield "train.objective", "objective", spec.train.objective
 
 
 def _derived(trial: TrialSpec, baseline: ModelSpec) -> dict[str, int]:
@@ -89,6 +145,7 @@ def _derived(trial: TrialSpec, baseline: ModelSpec) -> dict[str, int]:
     return {name: getattr(model, name) for name in unstated if getattr(model, name) != getattr(baseline, name)}
 
 
-def _in_words(error: Exception) -> str:
+def _in_words(error: BaseException) -> str:
     where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"the model cannot be built: {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+    said = str(error).partition("\n")[0]  # torch goes on with frames of its own
+    return f"the model cannot be built: {type(error).__name__}: {said} ({where.filename}:{where.lineno})"

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from framework.contracts import Plugin
+from framework.contracts import Mixer, Plugin, PositionalScheme, Site
 from framework.errors import PluginError, Problem, SpecError
 from framework.model.embedding import Table
 from framework.model.slots import ADDRESSES, Slots
@@ -28,7 +28,7 @@ def assemble(model: ModelSpec, data: DataSpec, registry: Registry) -> Transforme
     """
     model = model.resolved()
     slots = Slots(model, registry)
-    _require(_ignored_choices(slots))
+    _require(chain(_ignored_choices(slots), _choices_of_no_site(slots), _ignored_bias(slots)))
     pieces, d_model, tied = data.tokenizer.vocabulary_size, model.d_model, model.tie_embeddings
     with torch.random.fork_rng(devices=[]):  # layers draw weights as they are built
         transformer = Transformer(
@@ -61,16 +61,49 @@ def _ignored_choices(slots: Slots) -> Iterator[Problem]:
     """Find what a site itself names and its mixer does not take."""
     for site, address in ADDRESSES.items():
         written = getattr(getattr(slots.model.sites, address[0]), address[1])
-        mixer = slots.site(site).mixer
-        assert mixer is not None, "a site's choices are filled in"
-        takes = slots.registry.plugin("mixer", mixer.name).takes
+        mixer = _mixer(slots, site)
         for kind in ("attention_score", "mask"):
-            if getattr(written, kind) is not None and kind not in takes:
+            if getattr(written, kind) is not None and kind not in mixer.takes:
                 what = kind.replace("_", " ")
                 yield Problem(
                     f"the mixer {mixer.name!r} takes no {what}: remove this line, or choose a mixer that takes one",
                     path=f"model.sites.{site}.{kind}",
                 )
+
+
+def _choices_of_no_site(slots: Slots) -> Iterator[Problem]:
+    """Find what the whole model chooses, other than its default, and no site's mixer takes."""
+    taken = frozenset[str]().union(*(_mixer(slots, site).takes for site in ADDRESSES))
+    for kind in ("attention_score", "mask"):
+        chosen = str(getattr(slots.model, kind))
+        if kind not in taken and chosen != ModelSpec.model_fields[kind].default:
+            what = kind.replace("_", " ")
+            yield Problem(
+                f"no site has a mixer that takes the {what} {chosen}: remove it, or choose such a mixer",
+                path=f"model.{kind}",
+            )
+
+
+def _ignored_bias(slots: Slots) -> Iterator[Problem]:
+    """Find a scheme with a bias beside a mixer that would drop it; a site whose mixing is removed has no scores."""
+    scheme = slots.model.positional_scheme.name
+    if slots.registry.plugin("positional_scheme", scheme).bias is PositionalScheme.bias:
+        return
+    for site in filter(lambda site: site.attends_itself, ADDRESSES):
+        mixer = _mixer(slots, site)
+        if not mixer.removes_sublayer and "bias" not in mixer.takes:
+            yield Problem(
+                f"{scheme!r} adds a bias to scores, and the mixer {mixer.name!r} at {site} takes none: "
+                "choose another scheme, or a mixer that takes a bias",
+                path="model.positional_scheme",
+            )
+
+
+def _mixer(slots: Slots, site: Site) -> type[Mixer]:
+    component = slots.site(site).mixer
+    assert component is not None, "a site's choices are filled in"
+    mixer: type[Mixer] = slots.registry.plugin("mixer", component.name)
+    return mixer
 
 
 def _positions_out_of_reach(transformer: Transformer, model: ModelSpec, data: DataSpec) -> Iterator[Problem]:

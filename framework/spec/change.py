@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from framework.errors import SpecError
@@ -16,11 +17,25 @@ def merge(base: Located, over: Located) -> Located:
     """Lay one document over another: mappings merge, lists, scalars and components are replaced whole."""
     if not isinstance(base.value, dict) or not isinstance(over.value, dict):
         return over
-    merged = dict(base.value)
+    # Only the keys of a row's changes have dots that mean anything; a row's own name may hold some.
+    undone = over.value if over.path.startswith("rows.") and over.path.endswith(".change") else {}
+    merged = {key: entry for key, entry in base.value.items() if not any(is_inside(key, whole) for whole in undone)}
     for key, entry in over.value.items():
         holds_component = key.rpartition(".")[2] in KINDS
         merged[key] = merge(merged[key], entry) if key in merged and not holds_component else entry
     return replace(over, value=merged)
+
+
+def is_inside(dotted: str, whole: str) -> bool:
+    """Whether a dotted key lies below another."""
+    return dotted.startswith(f"{whole}.")
+
+
+def require_kept(key: Located, dotted: str, earlier: Iterable[str]) -> None:
+    """Raise `SpecError` where assigning to `dotted` would silently undo an earlier assignment inside it."""
+    for inner in earlier:
+        if is_inside(inner, dotted):
+            raise SpecError(key.problem(f"replaces all of {dotted}, and so undoes {inner} before it: put this first"))
 
 
 def assign(root: Located, dotted: str, value: Located) -> Located:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final, Protocol
 
-from pydantic import GetCoreSchemaHandler, SerializationInfo, SerializeAsAny, ValidationInfo, create_model
+from pydantic import (
+    GetCoreSchemaHandler,
+    SerializationInfo,
+    SerializeAsAny,
+    ValidationError,
+    ValidationInfo,
+    create_model,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from framework.spec.base import Options, Spec
@@ -70,14 +77,22 @@ class OfKind:
         except LookupError as error:
             raise PydanticCustomError("unknown_component", "{reason}", {"reason": error.args[0]}) from error
         # JSON mode accepts what YAML can write for a tuple, a path or an enum, and stays strict otherwise.
-        wrapped = _options_holder(options_class).model_validate_json(
-            json.dumps({"options": options}), context=info.context
-        )
+        content = json.dumps({"options": options})
+        try:
+            wrapped = _options_holder(options_class).model_validate_json(content, context=info.context)
+        except ValidationError:
+            raise
+        except Exception as error:  # whatever a plugin's own validators raise
+            reason = f"the options of the {self._what} {name!r} fail: {type(error).__name__}: {error}"
+            raise PydanticCustomError("options_fail", "{reason}", {"reason": reason, "at": ("options",)}) from error
         return Component.model_construct(name=name, options=wrapped.options)
 
+    @property
+    def _what(self) -> str:
+        return self.kind.replace("_", " ")
+
     def _split(self, value: Any) -> tuple[str, dict[str, Any]]:
-        what = self.kind.replace("_", " ")
-        article = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+        article = f"{'an' if self.kind[0] in 'aeiou' else 'a'} {self._what}"
         if isinstance(value, str):
             return value, {}
         if not isinstance(value, dict):

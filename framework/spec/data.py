@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
-from framework.spec.base import Spec
+from framework.spec.base import LARGEST_SIZE, Size, Spec
 from framework.spec.component import CorpusComponent
 
 
@@ -15,7 +15,7 @@ class TokenizerSpec(Spec):
 
     algorithm: Literal["bpe"] = "bpe"
     """Byte-pair encoding (Sennrich et al. 2016, arXiv:1508.07909) over bytes, so that no text is unknown."""
-    vocabulary_size: Annotated[int, Field(ge=260)] = 8000
+    vocabulary_size: Annotated[int, Field(ge=260, le=LARGEST_SIZE)] = 8000
     """Rows of the embedding table, special pieces included; at least the 256 bytes and 4 more."""
     shared: bool = True
     """One vocabulary for both sides, or one each."""
@@ -26,5 +26,5 @@ class DataSpec(Spec):
 
     corpus: CorpusComponent
     tokenizer: TokenizerSpec = TokenizerSpec()
-    max_pieces: PositiveInt = 256
+    max_pieces: Size = 256
     """Pairs with more pieces than this on either side are left out, counted and reported."""

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from pydantic import Field, JsonValue, NonNegativeInt, PositiveFloat, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    NonNegativeInt,
+    PositiveFloat,
+    StringConstraints,
+    model_validator,
+)
 
-from framework.spec.base import Spec, misfit
+from framework.spec.base import Spec, distinct, misfit
 from framework.spec.data import DataSpec
 from framework.spec.evaluation import EvaluateSpec
 from framework.spec.model import ModelSpec
@@ -14,7 +22,10 @@ from framework.spec.suggest import did_you_mean
 from framework.spec.training import TrainSpec
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
-Seeds = Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
+LARGEST_SEED: Final = 2**63 - 1
+"""What the tables that seeds are kept in can hold."""
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(distinct)]
 
 
 class ReferenceSpec(Spec):

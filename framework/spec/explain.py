@@ -42,6 +42,9 @@ _EXPECTED: Final = {
 }
 """Pydantic's types of errors about a value itself, and what belongs there instead."""
 
+REQUIRED: Final = "is required"
+"""What is said of a key that is missing."""
+
 _SAY_IT_ALL: Final = ("unknown_component", "component_name", "value_error")
 """Types of errors whose sentence needs no "this is …"."""
 
@@ -71,7 +74,7 @@ def _problem(spec: type[Spec], tree: Located, catalog: Catalog, keys: Keys, erro
     if first["type"] == "extra_forbidden":
         return Problem(unknown_key(str(keys[-1]), siblings_of(spec, keys[:-1], tree, catalog)), path, node.place)
     if first["type"] == "missing":
-        return Problem("is required", path, node.place)
+        return Problem(REQUIRED, path, node.place)
     sentences = dict.fromkeys(map(_sentence, errors))
     message = ", or ".join(sentences).replace(", or expected ", ", or ")
     return Problem(message + _instead(first), path, node.place)
@@ -129,4 +132,4 @@ def _instead(found: dict[str, Any]) -> str:
     hint = ""
     if found["type"] == "literal_error":
         hint = did_you_mean(str(value), re.findall("'([^']*)'", context["expected"]))
-    return f"; this is {json.dumps(value, ensure_ascii=False)}{kind}{hint}"
+    return f"; this is {json.dumps(value, ensure_ascii=False, default=str)}{kind}{hint}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,11 +12,12 @@ from pydantic import ValidationError
 
 from framework.errors import Place, Problem, SpecError
 from framework.spec.base import Spec
-from framework.spec.change import assign, assign_in_row, merge
+from framework.spec.change import assign, assign_in_row, merge, require_kept
 from framework.spec.component import Catalog
 from framework.spec.experiment import RESOLVED, ExperimentSpec, ResolvedSpec
-from framework.spec.explain import explain
+from framework.spec.explain import REQUIRED, explain
 from framework.spec.located import Located, joined
+from framework.spec.plugin_paths import why_no_plugins
 from framework.spec.reading import UnreadableParts, read_file, read_text
 
 S = TypeVar("S", bound=Spec)
@@ -32,10 +33,8 @@ class Source:
     """What is wrong in the text itself; validation adds what is wrong in its meaning."""
 
     def plugin_paths(self) -> list[Path]:
-        """The plugins that the experiment names, relative to the file that names each."""
-        listed = self.root.child("plugins")
-        entries = listed.value if listed and isinstance(listed.value, list) else []
-        return [_base_dir(entry) / entry.value for entry in entries if isinstance(entry.value, str)]
+        """The plugins that the experiment names, relative to the file that names each; those that can be loaded."""
+        return [path for _, path in _plugins(self.root) if not why_no_plugins(path)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +47,17 @@ class ResolvedRow:
     """What it was validated from, for problems that show later."""
     base_dir: Path
     """Where the corpus's relative paths start: the folder of the file that names the corpus."""
+    change: Located
+    """The row's changes as they were written."""
 
     def placed(self, problem: Problem) -> Problem:
         """A problem at a dotted path of the spec, at the place where that part of it was written."""
         node, beyond = self.tree.follow(tuple(problem.path.split(".")))
         return Problem(problem.message, joined(node.path, *beyond), node.place)
+
+    def caused(self, problem: Problem) -> Problem:
+        """A placed problem that the sections have only with this row's change, shown at the change."""
+        return _caused_by(self.change, problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,47 +67,82 @@ class Loaded:
     path: Path
     experiment: ExperimentSpec
     rows: dict[str, ResolvedRow]
+    unchanged: ResolvedRow | None
+    """The experiment's own sections as a row; None where they only fit each other once a row has changed them."""
 
 
 def read(path: Path, settings: Sequence[str] = ()) -> Source:
     """Read an experiment file and what it extends, then apply `--set key=value` settings in order."""
     root, problems = _read_extending(path, ())
+    done: list[str] = []
     for setting in settings:
         key, equals, text = setting.partition("=")
         place = Place(f"--set {setting}")
         if not equals:
             problems.append(Problem("a setting is written key=value", place=place))
             continue
+        if key.partition(".")[0] == "extends":
+            problems.append(Problem("is followed before anything is set: write it in a file", key, place))
+            continue
         try:
-            root = assign(root, key, read_text(text, place.file, key).moved(place))
+            value = read_text(text, place.file, key).moved(place)
+            require_kept(value, key, done)
+            root = assign(root, key, value)
+            done.append(key)
         except SpecError as error:
             problems.extend(replace(problem, place=place) for problem in error.problems)
-    return Source(path, root, tuple(problems))
+    return Source(path, root, (*problems, *_plugins_that_are_none(root)))
 
 
 def validate(source: Source, catalog: Catalog) -> Loaded:
     """Validate everything. Raises `SpecError` with every problem, in order of the file."""
-    problems = list(source.problems)
+    problems: list[Problem] = []
     experiment = _validated(ExperimentSpec, source.root, catalog, problems)
-    sections = _sections(source.root)
-    without_change: list[Problem] = []
-    _validated(ResolvedSpec, sections, catalog, without_change)
-    nothing = Located({}, source.root.place, "")
+    sections, nothing = _sections(source.root), Located({}, source.root.place, "")
+    unchanged, without_change = _resolved(sections, nothing, catalog)
     written = source.root.child("rows")
     rows: dict[str, ResolvedRow] = {}
     for name in written.mapping if written else experiment.rows if experiment else ():
-        row = (written and written.child(name)) or nothing
-        change = row.child("change") or nothing
-        tree, found = _changed(sections, change)
-        spec = _validated(ResolvedSpec, tree, catalog, found)
+        change = ((written and written.child(name)) or nothing).child("change") or nothing
+        row, found = _resolved(sections, change, catalog)
         problems.extend(problem if problem in without_change else _caused_by(change, problem) for problem in found)
-        if spec is not None:
-            corpus, _ = tree.follow(("data", "corpus"))
-            plain: Any = change.plain()
-            rows[name] = ResolvedRow(spec, plain, tree, _base_dir(corpus))
+        if row is not None:
+            rows[name] = row
+    problems = [*source.problems, *_beyond_the_text(problems, source)]
     if problems or experiment is None:
         raise SpecError(sorted(dict.fromkeys(problems), key=_order))
-    return Loaded(source.path, experiment, rows)
+    return Loaded(source.path, experiment, rows, unchanged)
+
+
+def _resolved(sections: Located, change: Located, catalog: Catalog) -> tuple[ResolvedRow | None, list[Problem]]:
+    tree, problems = _changed(sections, change)
+    spec = _validated(ResolvedSpec, tree, catalog, problems)
+    if spec is None:
+        return None, problems
+    corpus, _ = tree.follow(("data", "corpus"))
+    plain: Any = change.plain()
+    return ResolvedRow(spec, plain, tree, _base_dir(corpus), change), problems
+
+
+def _beyond_the_text(problems: list[Problem], source: Source) -> Iterator[Problem]:
+    """Leave out what only follows from a value or a file that could not be read."""
+    unread = {(problem.path, problem.place) for problem in source.problems}
+    base_is_missing = any(path == "extends" for path, _ in unread)
+    for problem in problems:
+        if (problem.path, problem.place) not in unread and not (base_is_missing and problem.message == REQUIRED):
+            yield problem
+
+
+def _plugins(root: Located) -> list[tuple[Located, Path]]:
+    listed = root.child("plugins")
+    entries = listed.value if listed and isinstance(listed.value, list) else []
+    return [(entry, _base_dir(entry) / entry.value) for entry in entries if isinstance(entry.value, str)]
+
+
+def _plugins_that_are_none(root: Located) -> Iterator[Problem]:
+    for entry, path in _plugins(root):
+        if reason := why_no_plugins(path):
+            yield entry.problem(reason)
 
 
 def _sections(root: Located) -> Located:
@@ -112,8 +152,11 @@ def _sections(root: Located) -> Located:
 
 def _changed(sections: Located, change: Located) -> tuple[Located, list[Problem]]:
     problems: list[Problem] = []
+    done: list[str] = []
     for dotted, value in change.mapping.items():
         try:
+            require_kept(value, dotted, done)
+            done.append(dotted)
             sections = assign_in_row(sections, dotted, value)
         except SpecError as error:
             problems.extend(error.problems)

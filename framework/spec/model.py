@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
-from framework.spec.base import Spec, misfit
+from framework.spec.base import Size, Spec, misfit
 from framework.spec.component import (
     AttentionScoreComponent,
     FeedForwardComponent,
@@ -50,17 +50,17 @@ class ModelSpec(Spec):
     """A Transformer (Vaswani et al. 2017, arXiv:1706.03762) and what its slots hold."""
 
     architecture: Literal["encoder_decoder"] = "encoder_decoder"
-    d_model: PositiveInt = 512
+    d_model: Size = 512
     """Width of the residual stream."""
-    d_ff: PositiveInt = 2048
+    d_ff: Size = 2048
     """Inner width of the feed-forward sub-layer."""
-    num_layers: PositiveInt = 6
+    num_layers: Annotated[int, Field(gt=0, le=10_000)] = 6
     """Layers in each stack (the paper's N)."""
-    num_heads: PositiveInt = 8
+    num_heads: Size = 8
     """Attention heads (the paper's h)."""
-    d_k: PositiveInt | None = None
+    d_k: Size | None = None
     """Width of a head's queries and keys; null means d_model / num_heads."""
-    d_v: PositiveInt | None = None
+    d_v: Size | None = None
     """Width of a head's values; null means d_model / num_heads."""
     dropout: Probability = 0.1
     """On every sub-layer's output and on the embedding sums (the paper's P_drop, section 5.4)."""

@@ -99,7 +99,7 @@ class _Conversion:
         if len(self._open) == _MOST_LEVELS:
             raise SpecError(Problem(f"is nested more than {_MOST_LEVELS} levels deep", "", place))
         self._open.add(id(node))
-        convert: dict[type, Callable[[Any, str], Any]] = {
+        convert: dict[type, Callable[[Any, str, Place], Any]] = {
             yaml.MappingNode: self._mapping,
             yaml.SequenceNode: self._sequence,
             yaml.ScalarNode: self._scalar,
@@ -107,11 +107,11 @@ class _Conversion:
         if node.tag:
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
             self.problems.append(Problem(f"the tag {tag} is not allowed: write a plain value", path, place))
-        located = Located(convert[type(node)](node, path), place, path)
+        located = Located(convert[type(node)](node, path, place), place, path)
         self._open.remove(id(node))
         return located
 
-    def _mapping(self, node: yaml.MappingNode, path: str) -> dict[str, Located]:
+    def _mapping(self, node: yaml.MappingNode, path: str, at: Place) -> dict[str, Located]:
         entries: dict[str, Located] = {}
         for key_node, value_node in node.value:
             place = _place(self._file, key_node.start_mark)
@@ -127,19 +127,19 @@ class _Conversion:
             entries[key] = self.located(value_node, where, place)
         return entries
 
-    def _sequence(self, node: yaml.SequenceNode, path: str) -> list[Located]:
+    def _sequence(self, node: yaml.SequenceNode, path: str, at: Place) -> list[Located]:
         return [
             self.located(entry, joined(path, index), _place(self._file, entry.start_mark))
             for index, entry in enumerate(node.value)
         ]
 
-    def _scalar(self, node: yaml.ScalarNode, path: str) -> Scalar:
+    def _scalar(self, node: yaml.ScalarNode, path: str, at: Place) -> Scalar:
         text: str = node.value
         if node.style in ("'", '"', "|", ">"):
             return text
         value = plain_scalar(text)
         if isinstance(value, float) and not math.isfinite(value):
-            self.problems.append(Problem("a number must be finite", path, _place(self._file, node.start_mark)))
+            self.problems.append(Problem("a number must be finite", path, at))
             return 0.0
         return value
 

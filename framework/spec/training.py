@@ -35,6 +35,6 @@ class TrainSpec(Spec):
     log_every: Annotated[PositiveInt, INCIDENTAL] = 50
     """Steps between points of the training curve."""
     evaluate_every: Annotated[PositiveInt, INCIDENTAL] = 500
-    """Steps between points of the dev curve; the last step always has one."""
+    """Steps between points of the dev curve; the last step has one too."""
     checkpoint_every: Annotated[PositiveInt, INCIDENTAL] = 500
     """Steps that a kill can cost at most."""

@@ -21,7 +21,9 @@ def below(kind):
     return {kind}.union(*map(below, kind.__subclasses__()))
 
 
-SPECS = sorted((kind for kind in below(Spec) if kind.__module__.startswith(("framework.", "plugins."))), key=str)
+WRITTEN_BY_PEOPLE = ("framework.spec.", "framework.contracts.", "plugins.")
+SPECS = sorted((kind for kind in below(Spec) if kind.__module__.startswith(WRITTEN_BY_PEOPLE)), key=str)
+OURS = sorted((kind for kind in below(Spec) if kind.__module__.startswith("framework.") and kind not in SPECS), key=str)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.__module__}.{spec.__qualname__}")
@@ -30,6 +32,13 @@ def test_a_spec_is_closed_frozen_and_strict_at_every_depth(spec):
     assert spec.model_config["frozen"]
     assert spec.model_config["strict"]
     assert spec.model_config["allow_inf_nan"] is False
+
+
+@pytest.mark.parametrize("record", OURS, ids=lambda record: record.__qualname__)
+def test_what_the_program_reads_back_is_frozen_and_may_come_from_a_newer_version(record):
+    assert record.model_config["extra"] == "ignore"
+    assert record.model_config["frozen"]
+    assert record.model_config["allow_inf_nan"] is False
 
 
 def test_the_specs_above_are_all_that_an_experiment_is_made_of():

@@ -60,12 +60,17 @@ ONE_OF_EACH = {
     "attention_score": ("dot_product", "AttentionScore", "    def forward(self, query, key): return query @ key.mT\n"),
     "positional_scheme": ("sinusoidal", "PositionalScheme", "    def embed(self, x, positions): return x + 1\n"),
     "mask": ("full", "Mask", "    def allowed(self, query_positions, key_positions): return None\n"),
-    "mixer": ("attention", "Mixer", "    def start(self): ...\n    def forward(self, x, *rest): return x, None\n"),
+    "mixer": (
+        "attention",
+        "Mixer",
+        "    takes = frozenset({'attention_score', 'mask', 'bias'})\n"
+        "    def start(self): ...\n    def forward(self, x, *rest): return x, None\n",
+    ),
     "feed_forward": ("relu_mlp", "FeedForward", "    def forward(self, x): return x\n"),
     "objective": (
         "translation",
         "Objective",
-        "    architectures = frozenset({'encoder_decoder'})\n    metrics = ('perplexity',)\n"
+        "    architectures = frozenset({'encoder_decoder'})\n    metrics = ('perplexity', 'bleu')\n"
         "    def batch(self, sources, targets): ...\n    def loss(self, logits, batch, label_smoothing): ...\n",
     ),
     "corpus": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,6 @@ import yaml
 from tests.framework.tiny_experiment import ablate, write
 
 TABLE3 = Path(__file__).parents[2] / "experiments" / "table3.yaml"
-MISHAPS = Path(__file__).parent / "launchers" / "mishaps.py"
 VERBS = ("check", "plan", "run", "report", "show", "sync", "plugins")
 
 
@@ -59,6 +59,17 @@ def test_check_warns_of_rows_alike(tmp_path):
     said = ablate("check", path)
     assert said.code == 0
     assert said.err == f"{path}: warning: rows 'base' and 'same' ask for the same trials, which run once\n"
+
+
+def test_check_warns_of_a_corpus_that_is_not_there(tmp_path):
+    path = write(tmp_path, data={"corpus": {"name": "text_pairs", "options": {"train": "no.tsv", "dev": "no.tsv"}}})
+    said = ablate("check", path)
+    assert (said.code, said.out) == (0, f"{path}: fine (2 rows, 2 trials)\n")
+    assert said.err.startswith(f"{path}: warning: {path}:")
+    assert said.err.endswith(
+        f": data.corpus: the corpus is not there: the corpus file {tmp_path / 'no.tsv'} does not exist; "
+        "it can be planned, not run\n"
+    )
 
 
 def test_check_of_nothing():
@@ -165,54 +176,6 @@ def test_show_reads_back_whatever_shape_its_values_have(tmp_path):
     assert plans[0] == plans[1]
 
 
-# plugins
-
-
-def test_plugins_are_listed_by_kind_with_those_that_failed(tmp_path):
-    broken = tmp_path / "broken.py"
-    broken.write_text("import nothing_of_that_name\n")
-    said = ablate("plugins", "list", "--plugin", broken, "--plugin", MISHAPS)
-    assert said.code == 0
-    lines = said.out.splitlines()
-    assert lines[0] == "attention_score"
-    assert "  mishap           Raises, exits, dies or talks, as asked, the first time that it scores." in lines
-    assert lines[-1] == (
-        f"FAILED broken ({broken}) failed to load: ModuleNotFoundError: No module named 'nothing_of_that_name'"
-    )
-
-
-def test_a_plugin_is_shown_with_its_options():
-    said = ablate("plugins", "show", "attention_score", "mishap", "--plugin", MISHAPS)
-    assert said.code == 0
-    assert said.out.startswith(f"attention_score mishap, from {MISHAPS}: ")
-    assert "Raises, exits, dies or talks" in said.out
-    assert said.out.endswith("\nOptions:\n  how: required.\n")
-    assert ablate("plugins", "show", "positional_scheme", "sinusoidal").out.endswith("\nNo options.\n")
-
-
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        (
-            ("atention_score", "additive"),
-            "no kind of plugin is called 'atention_score'; did you mean 'attention_score'?",
-        ),
-        (("attention_score", "aditive"), "no attention score is named 'aditive'; did you mean 'additive'?"),
-    ],
-)
-def test_a_plugin_that_there_is_not(asked, words):
-    said = ablate("plugins", "show", *asked)
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith(words)
-
-
-def test_a_plugin_named_twice_over_is_loaded_once(tmp_path):
-    path = write(
-        tmp_path, plugins=[str(MISHAPS)], model={"attention_score": {"name": "mishap", "options": {"how": "talks"}}}
-    )
-    assert ablate("check", path, "--plugin", MISHAPS).code == 0
-
-
 # what is refused
 
 
@@ -270,6 +233,24 @@ def test_help_names_every_verb_and_loads_nothing_heavy():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.endswith("\n[]\n")
     assert all(verb in said.stdout for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", ["plan", "report", "check"])
+def test_a_terminal_that_lacks_a_character_shows_another_for_it(tmp_path, verb):
+    path = write(tmp_path, {"base": {}, "same": {"label": "é", "group": "Δ", "change": {"model.d_ff": 16}}})
+    bad = write(tmp_path, name="bad", model={"norm": "é"})
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [
+        sys.executable,
+        "-c",
+        "from framework.cli import main; main()",
+        verb,
+        str(bad if verb == "check" else path),
+    ]
+    said = subprocess.run(command, capture_output=True, env={**os.environ, **plain}, cwd=tmp_path)
+    assert said.returncode == (2 if verb == "check" else 0)
+    assert "?" in (said.stdout + said.stderr).decode("ascii")
+    assert b"Traceback" not in said.stderr
 
 
 def test_a_reader_that_has_seen_enough_is_no_error():

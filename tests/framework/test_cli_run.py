@@ -55,6 +55,15 @@ def test_a_report_can_be_written_to_a_file(done, tmp_path, format):
     assert "one-head" in printed.out
 
 
+def test_a_report_can_be_by_row(done):
+    path, home, _ = done
+    said = ablate("report", path, "--home", home, "--format", "json", "--per", "row")
+    assert [(row["row"], row["n"], len(row["train_keys"])) for row in json.loads(said.out)] == [
+        ("base", 1, 1),
+        ("one-head", 1, 1),
+    ]
+
+
 def test_an_unfinished_experiment_has_a_report(done):
     path, home, _ = done
     said = ablate("report", path, "--home", home, "--set", "seeds=[1, 2]", "--format", "json")
@@ -119,7 +128,7 @@ def test_a_run_exits_with_1_as_long_as_a_score_is_missing(troubled):
 def test_a_second_coordinator_is_refused(done):
     path, home, _ = done
     before = recorded(home / "mlflow.db")
-    with owned("tiny", home):
+    with owned("tiny", home, path):
         for verb in ("run", "sync"):
             said = ablate(verb, path, "--home", home)
             assert said.code == 2

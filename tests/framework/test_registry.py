@@ -181,9 +181,50 @@ def test_one_wrong_class_of_two_makes_the_module_unusable(tmp_path):
     assert "not 3" in registry.broken[0].error
 
 
-def test_a_module_without_hooks_offers_nothing_and_is_not_broken(tmp_path):
-    registry = from_file(tmp_path, "x = 1\n")
-    assert (registry.names("attention_score"), registry.broken) == (BUILT_IN_SCORES, [])
+@pytest.mark.parametrize("text", ["x = 1\n", HEAD + CLASS.format("()")])
+def test_a_file_that_is_named_and_offers_nothing_says_so(tmp_path, text):
+    (broken,) = from_file(tmp_path, text).broken
+    assert str(broken) == (
+        f"mine ({tmp_path / 'mine.py'}) failed to load: PluginError: it offers no plugin: "
+        "a hook, marked @fw.hookimpl, returns the plugin's class"
+    )
+
+
+def test_a_file_of_a_folder_may_offer_nothing(tmp_path):
+    (tmp_path / "shared.py").write_text("x = 1\n")
+    (tmp_path / "mine.py").write_text(score("mine"))
+    registry = Registry.load([tmp_path])
+    assert (registry.names("attention_score"), registry.broken) == (sorted([*BUILT_IN_SCORES, "mine"]), [])
+
+
+@pytest.mark.parametrize("name", ["", " ", "two words", "a.b", "-a", "é"])
+def test_a_name_is_a_plain_word(tmp_path, name):
+    (broken,) = from_file(tmp_path, score(name)).broken
+    assert broken.error == f"PluginError: Score.name is {name!r}: a name is a word of letters, digits, _ and -"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ("x: Path = Path('a')", "the default of x: Input should be a valid string"),
+        ("x: int = 'a'", "the default of x: Input should be a valid integer"),
+        ("x: int\n        y: int = 'a'", "the default of y: Input should be a valid integer"),
+        ("x: bytes = b'\\xff'", "PydanticSerializationError: Error serializing to JSON: invalid utf-8 sequence of 1 "
+         "bytes from index 0"),
+        ("x: 'Undefined' = 1", "PydanticUserError: `Options` is not fully defined; you should define `Undefined`, then "
+         "call `Options.model_rebuild()`."),
+    ],
+)  # fmt: skip
+def test_options_whose_defaults_no_file_could_hold_are_refused(tmp_path, fields, words):
+    text = score("mine").replace("    name =", f"    class Options(fw.Options):\n        {fields}\n\n    name =")
+    (broken,) = from_file(tmp_path, f"from pathlib import Path\n{text}").broken
+    assert broken.error == f"PluginError: Score.Options cannot be read from JSON and written to it: {words}"
+
+
+@pytest.mark.parametrize("field", ["x: int", "x: Path", "x: frozenset[str] = frozenset('ab')", "x: bytes = b'a'"])
+def test_options_may_be_required_and_of_any_type_that_json_can_say(tmp_path, field):
+    text = score("mine").replace("    name =", f"    class Options(fw.Options):\n        {field}\n\n    name =")
+    assert from_file(tmp_path, f"from pathlib import Path\n{text}").broken == []
 
 
 @pytest.mark.usefixtures("imports")

@@ -9,6 +9,7 @@ import pytest
 from framework.errors import SpecError
 from framework.experiment import load
 from framework.journal import TrialFolder
+from framework.survey import missing_corpora
 from tests.framework.tiny_experiment import write
 
 
@@ -145,20 +146,61 @@ def test_an_objective_for_other_architectures_is_placed(tmp_path):
     )
 
 
-def test_a_plugin_that_cannot_be_built_is_named_with_its_line(tmp_path):
-    body = """
+@pytest.mark.parametrize(
+    ("raised", "words"),
+    [
+        ("ValueError('d_k must be odd')", "ValueError: d_k must be odd"),
+        ("RuntimeError('too large\\nframe #0: somewhere')", "RuntimeError: too large"),
+        ("SystemExit(3)", "SystemExit: 3"),
+    ],
+)
+def test_a_plugin_that_cannot_be_built_is_placed_and_named_with_its_line(tmp_path, raised, words):
+    body = f"""
                 def __init__(self, options, dims):
-                    raise ValueError("d_k must be odd")
+                    raise {raised}
+                def forward(self, query, key): ...
+    """
+    mine = plugin(tmp_path, "AttentionScore", body)
+    change = {"model.sites.decoder.cross.attention_score": "mine"}
+    path = write(tmp_path, {"base": {}, "odd": {"change": change}})
+    (problem,) = problems_of(path, [mine])
+    line, column = line_of(path, "model.sites.decoder")
+    assert str(problem) == (
+        f"{path}:{line}:{column}: rows.odd.change.model.sites.decoder.cross.attention_score: "
+        f"the model cannot be built: {words} ({mine}:{line_of(mine, 'raise ')[0]})"
+    )
+
+
+def test_what_cannot_be_built_in_no_plugin_s_code_is_placed_at_the_row_s_change(tmp_path):
+    body = """
+                def __init__(self): ...
                 def forward(self, query, key): ...
     """
     mine = plugin(tmp_path, "AttentionScore", body)
     path = write(tmp_path, {"base": {}, "odd": {"change": {"model.attention_score": "mine"}}})
     (problem,) = problems_of(path, [mine])
-    line, _ = line_of(mine, "raise ValueError")
-    assert str(problem) == f"rows.odd: the model cannot be built: ValueError: d_k must be odd ({mine}:{line})"
+    line, column = line_of(path, "change:")
+    assert str(problem).startswith(
+        f"{path}:{line}:{column}: rows.odd.change: the model cannot be built: "
+        "TypeError: Mine.__init__() takes 1 positional argument but 3 were given ("
+    )
 
 
-def test_a_plugin_that_breaks_its_contract_is_told_once_for_all_rows(tmp_path):
+def test_a_misfit_that_only_a_row_causes_is_placed_at_its_change_and_one_of_all_rows_at_the_base(tmp_path):
+    learned = {"name": "learned", "options": {"max_positions": 101}}
+    rows = {"base": {}, "long": {"change": {"data.max_pieces": 101}}, "narrow": {"change": {"model.d_ff": 8}}}
+    path = write(tmp_path, rows, model={"positional_scheme": learned})
+    (problem,) = problems_of(path)
+    line, column = line_of(path, "change:")
+    assert str(problem).startswith(f"{path}:{line}:{column}: rows.long.change: 'learned' has 101 positions")
+    path = write(tmp_path, rows, model={"positional_scheme": {**learned, "options": {"max_positions": 100}}})
+    everywhere, long = problems_of(path)
+    line, column = line_of(path, "positional_scheme:")
+    assert str(everywhere).startswith(f"{path}:{line}:{column}: model.positional_scheme: 'learned' has 100 positions")
+    assert long.path == "rows.long.change"
+
+
+def test_a_plugin_that_breaks_its_contract_is_told_once_for_all_rows_at_its_name(tmp_path):
     body = """
                 def __init__(self, options, dims):
                     super().__init__(options, dims)
@@ -166,6 +208,21 @@ def test_a_plugin_that_breaks_its_contract_is_told_once_for_all_rows(tmp_path):
                 def forward(self, query, key): ...
     """
     mine = plugin(tmp_path, "AttentionScore", body)
-    (problem,) = problems_of(write(tmp_path, model={"attention_score": "mine"}), [mine])
-    assert str(problem).startswith("plugin 'mine': Mine at ")
+    path = write(tmp_path, model={"attention_score": "mine"})
+    (problem,) = problems_of(path, [mine])
+    line, column = line_of(path, "attention_score: mine")
+    assert str(problem).startswith(f"{path}:{line}:{column}: model.attention_score: plugin 'mine': Mine at ")
     assert "has no reset_parameters()" in str(problem)
+
+
+def test_a_corpus_that_is_not_there_is_named_once_where_it_is_written(tmp_path):
+    here = {"name": "text_pairs", "options": {"train": "none.tsv", "dev": "dev.tsv"}}
+    experiment = load(path := write(tmp_path, data={"corpus": here}), home=tmp_path)
+    (problem,) = missing_corpora(experiment.plan(), experiment.loaded, experiment.registry)
+    line, column = line_of(path, "corpus:")
+    assert str(problem) == (
+        f"{path}:{line}:{column}: data.corpus: the corpus is not there: "
+        f"the corpus file {tmp_path / 'none.tsv'} does not exist; it can be planned, not run"
+    )
+    there = load(write(tmp_path), home=tmp_path)
+    assert missing_corpora(there.plan(), there.loaded, there.registry) == []

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 
@@ -116,7 +118,82 @@ def test_every_ignored_choice_is_reported_at_once(build):
 
 
 def test_a_choice_for_the_whole_model_passes_over_sites_that_take_none(build):
-    build(attention_score="additive", sites={"encoder": {"self": {"mixer": "none"}}})
+    model = build(attention_score="additive", sites={"encoder": {"self": {"mixer": "none"}}})
+    assert model.encoder.layers[0].self_mixing is None
+    assert model.decoder.layers[0].self_mixing.mixer.score.name == "additive"
+
+
+@pytest.mark.parametrize(
+    ("kind", "choice", "said"),
+    [
+        ("attention_score", "additive", "attention score additive"),
+        (
+            "attention_score",
+            {"name": "dot_product", "options": {"scale": False}},
+            r"attention score dot_product\(scale=False\)",
+        ),
+        ("mask", "causal", "mask causal"),
+    ],
+)
+def test_a_choice_for_the_whole_model_that_no_site_takes_is_refused(build, kind, choice, said):
+    expected = rf"^model.{kind}: no site has a mixer that takes the {said}: remove it, or choose such a mixer$"
+    with pytest.raises(SpecError, match=expected):
+        build(mixer="none", **{kind: choice})
+    build(mixer="none")  # the defaults are nobody's choice
+
+
+BIASED = '''
+"""A bias, and mixers that take it or not."""
+
+import torch
+
+import framework as fw
+
+
+class Near(fw.PositionalScheme):
+    name = "near"
+
+    def bias(self, query_positions, key_positions):
+        return -(query_positions[:, None, :, None] - key_positions[:, None, None, :]).abs().float()
+
+
+class Deaf(fw.Mixer):
+    name = "deaf"
+
+    def start(self): ...
+    def forward(self, x, *_, **__): ...
+
+
+@fw.hookimpl
+def positional_scheme():
+    return Near
+
+
+@fw.hookimpl
+def mixer():
+    return Deaf
+'''
+
+
+def test_a_bias_that_a_mixer_would_drop_is_refused(tmp_path, data):
+    (tmp_path / "biased.py").write_text(BIASED)
+    registry = Registry.load([tmp_path / "biased.py"])
+
+    def build(**sites):
+        fields = {"d_model": 16, "num_layers": 1, "num_heads": 2, "positional_scheme": "near", "sites": sites}
+        spec = ModelSpec.model_validate_json(json.dumps(fields), context={"catalog": registry})
+        with torch.device("meta"):
+            return assemble(spec, data, registry)
+
+    expected = (
+        r"^model.positional_scheme: 'near' adds a bias to scores, and the mixer 'deaf' at encoder.self takes none: "
+        r"choose another scheme, or a mixer that takes a bias$"
+    )
+    with pytest.raises(SpecError, match=expected):
+        build(encoder={"self": {"mixer": "deaf"}})
+    build()
+    build(encoder={"self": {"mixer": "none"}})  # no mixing, no scores
+    build(decoder={"cross": {"mixer": "deaf"}})  # biases act where queries and keys come from one sequence
 
 
 def test_a_table_of_positions_shorter_than_the_data_is_refused(build):

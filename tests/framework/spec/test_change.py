@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from framework.errors import Place, SpecError
@@ -147,6 +149,41 @@ def test_the_base_is_not_touched_by_another_row_s_change(load, change):
 def test_a_mistake_in_a_row_s_change_is_told_there(faults, change, key, words):
     column = 62 if "bandwith" in change else 14
     assert faults(rows(change)) == [f"x.yaml:6:{column}: rows.r.change.{key}: {words}"]
+
+
+UNDONE = [
+    ("model.attention_score.options.scale: false", "model.attention_score: dot_product"),
+    ("model.sites.decoder.cross.attention_score: additive", "model.sites.decoder: {}"),
+]
+
+
+@pytest.mark.parametrize(("first", "whole"), UNDONE)
+def test_a_change_that_would_silently_undo_an_earlier_one_is_refused(faults, load, first, whole):
+    inner, outer = (change.partition(":")[0] for change in (first, whole))
+    words = f"replaces all of {outer}, and so undoes {inner} before it: put this first"
+    column = 14 + len(first) + 2
+    assert faults(rows(f"{first}, {whole}")) == [f"x.yaml:6:{column}: rows.r.change.{outer}: {words}"]
+    settings = [change.replace(": ", "=", 1) for change in (first, whole)]
+    assert faults(MINIMAL, *settings) == [f"--set {settings[1]}: {outer}: {words}"]
+    assert load(rows(f"{whole}, {first}")).rows["r"].spec.model == load(MINIMAL, *settings[::-1]).experiment.model
+
+
+def test_a_file_may_replace_what_the_file_that_it_extends_changes_a_part_of(load):
+    inner = "model.attention_score.options.scale: false"
+    Path("base.yaml").write_text(
+        f"{MINIMAL}rows: {{base: {{}}, A: {{}}, A.1: {{label: x}}, r: {{change: {{{inner}, model.d_k: 3}}}}}}\n"
+    )
+    loaded = load("extends: base.yaml\nrows: {A: {label: y}, r: {change: {model.attention_score: kernel}}}\n")
+    assert loaded.rows["r"].changes == {"model.d_k": 3, "model.attention_score": "kernel"}
+    assert loaded.experiment.rows["A.1"].label == "x"
+
+
+@pytest.mark.parametrize("setting", ["extends=y.yaml", "extends.x=1"])
+def test_what_a_file_extends_cannot_be_set(faults, setting):
+    key = setting.partition("=")[0]
+    assert faults(MINIMAL, setting) == [
+        f"--set {setting}: {key}: is followed before anything is set: write it in a file"
+    ]
 
 
 def test_a_mistake_of_the_base_is_told_once_however_many_rows_inherit_it(faults):

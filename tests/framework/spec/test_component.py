@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
+from framework.errors import SpecError
 from framework.hookspecs import CONTRACTS
+from framework.registry import Registry
 from framework.spec import ModelSpec
 from framework.spec.component import KINDS
+from framework.spec.load import read, validate
 
 MINIMAL = "name: x\ndata: {corpus: toy_translation}\n"
 
@@ -84,3 +89,53 @@ def test_an_objective_has_another_article(faults):
         "x.yaml:3:9: train.objective: expected an objective: its name, or a mapping with the keys name and options; "
         "this is 3"
     ]
+
+
+FRAGILE = '''
+"""A score for tests."""
+from pathlib import Path
+
+from pydantic import field_validator
+
+import framework as fw
+
+
+class Fragile(fw.AttentionScore):
+    name = "fragile"
+
+    class Options(fw.Options):
+        width: int = 1
+
+        @field_validator("width", mode="before")
+        @classmethod
+        def _known(cls, width):
+            return {1: 1, 3: Path("three")}[width]
+
+    def forward(self, query, key): ...
+
+
+@fw.hookimpl
+def attention_score():
+    return Fragile
+'''
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (
+            2,
+            "x.yaml:3:42: model.attention_score.options: "
+            "the options of the attention score 'fragile' fail: KeyError: 2",
+        ),
+        (3, 'x.yaml:3:52: model.attention_score.options.width: expected a whole number; this is "three"'),
+    ],
+)
+def test_whatever_a_plugin_s_options_raise_is_one_sentence(tmp_path, monkeypatch, width, words):
+    monkeypatch.chdir(tmp_path)
+    Path("fragile.py").write_text(FRAGILE)
+    score = f"{{name: fragile, options: {{width: {width}}}}}"
+    Path("x.yaml").write_text(f"{MINIMAL}model: {{attention_score: {score}}}\n")
+    with pytest.raises(SpecError) as caught:
+        validate(read(Path("x.yaml")), Registry.load([Path("fragile.py")]))
+    assert str(caught.value) == words

@@ -97,9 +97,38 @@ def test_a_misspelt_extends_is_caught(faults):
 def test_plugin_paths_start_from_the_file_that_names_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(shared__base=f"{MINIMAL}plugins: [my.py, more/]\n", x="extends: shared/base.yaml\n")
+    for file in ("shared/my.py", "shared/more/one.py", "a/b.py"):
+        Path(file).parent.mkdir(exist_ok=True)
+        Path(file).touch()
     assert read(Path("x.yaml")).plugin_paths() == [Path("shared/my.py"), Path("shared/more")]
     assert read(Path("x.yaml"), ["plugins=[a/b.py]"]).plugin_paths() == [Path("a/b.py")]
     assert read(Path("x.yaml"), ["plugins=a/b.py"]).plugin_paths() == []  # validation tells what is wrong
+
+
+def test_a_plugin_that_is_not_there_is_told_where_it_is_named_beside_the_other_mistakes(faults):
+    write(shared__base=f"{MINIMAL}plugins: [none.py, notes.txt,\n  empty]\n")
+    Path("shared/empty").mkdir()
+    Path("shared/notes.txt").touch()
+    assert faults("extends: shared/base.yaml\nmodel: {d_k: x}\n") == [
+        "shared/base.yaml:3:11: plugins[0]: the plugin shared/none.py does not exist",
+        "shared/base.yaml:3:20: plugins[1]: the plugin shared/notes.txt is no Python file or folder",
+        "shared/base.yaml:4:3: plugins[2]: the folder shared/empty holds no Python file",
+        'x.yaml:2:9: model.d_k: expected a whole number; this is "x" (text)',
+    ]
+
+
+def test_what_only_a_missing_file_leaves_out_is_no_second_mistake(faults):
+    assert faults("extends: none.yaml\nmodel: {d_k: x}\n") == [
+        "x.yaml:1:1: extends: there is no file none.yaml",
+        'x.yaml:2:9: model.d_k: expected a whole number; this is "x" (text)',
+    ]
+
+
+@pytest.mark.parametrize("written", ["margin: .inf", "margin:\n    -.inf", "margin: .nan"])
+def test_a_value_that_cannot_be_read_is_told_once(faults, written):
+    assert faults(f"{MINIMAL}report:\n  {written}\n") == ["x.yaml:4:3: report.margin: a number must be finite"]
+    changed = f"rows: {{base: {{change: {{train.{written.replace('margin', 'adam_epsilon')}}}}}}}\n"
+    assert len(faults(f"{MINIMAL}{changed}")) == 1
 
 
 def test_corpus_paths_start_from_the_file_that_names_the_corpus(load):

@@ -1,0 +1,21 @@
+"""What a path must be for plugins to be loaded from it: a Python file, or a folder of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def python_files(path: Path) -> list[Path]:
+    """The plugin files at a path, in order; a folder's at any depth."""
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*.py") if file.name != "__init__.py")
+    return [path] if path.suffix == ".py" and path.is_file() else []
+
+
+def why_no_plugins(path: Path) -> str | None:
+    """A sentence about a path that no plugin can be loaded from, or None."""
+    if path.is_dir():
+        return None if python_files(path) else f"the folder {path} holds no Python file"
+    if not path.exists():
+        return f"the plugin {path} does not exist"
+    return None if python_files(path) else f"the plugin {path} is no Python file or folder"
