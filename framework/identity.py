@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from framework.registry import Entry, Registry
 from framework.spec import Component, DataSpec, ResolvedSpec, identity
@@ -37,35 +37,64 @@ def data_key(data: DataSpec, fingerprint: str) -> str:
     return key_of({"numerics": NUMERICS_VERSION, "corpus": fingerprint, "data": kept})
 
 
-def train_key(spec: ResolvedSpec, seed: int, data: str, registry: Registry) -> str:
+def weights_identity(spec: ResolvedSpec, data: str, registry: Registry) -> dict[str, Any]:
+    """All that determines weights but the seed, as JSON values; equal models are equal however they are written."""
+    model = identity(spec.model.resolved())
+    for kind in (*SITE_KINDS, "sites"):
+        del model[kind]  # told site by site, whichever way the experiment wrote it
+    sites = site_components(spec, registry)
+    model["sites"] = {
+        site: {kind: identity(component) for kind, component in kinds.items()} for site, kinds in sites.items()
+    }
+    used = components_used(spec, registry)
+    return {
+        "numerics": NUMERICS_VERSION,
+        "model": model,
+        "train": identity(spec.train),
+        "data": data,
+        "plugins": {f"{kind}/{name}": digest(registry.entry(kind, name)) for kind, name in used},
+    }
+
+
+def train_key(weights: dict[str, Any], seed: int) -> str:
     """Identify weights."""
-    used = components_used(spec)
-    return key_of(
-        {
-            "numerics": NUMERICS_VERSION,
-            "model": identity(spec.model.resolved()),
-            "train": identity(spec.train),
-            "seed": seed,
-            "data": data,
-            "plugins": {f"{kind}/{name}": digest(registry.entry(kind, name)) for kind, name in used},
-        }
-    )
+    return key_of({**weights, "seed": seed})
 
 
-def evaluate_key(train: str, spec: ResolvedSpec) -> str:
-    """Identify scores."""
-    return key_of({"train": train, "evaluate": identity(spec.evaluate)})
+def evaluate_key(train: str, spec: ResolvedSpec, registry: Registry) -> str:
+    """Identify scores. Which metrics are measured counts, the order in which they are written does not."""
+    metrics = spec.evaluate.metrics or registry.plugin("objective", spec.train.objective.name).metrics
+    return key_of({"train": train, "evaluate": {**identity(spec.evaluate), "metrics": sorted(metrics)}})
 
 
-def components_used(spec: ResolvedSpec) -> list[tuple[str, str]]:
+SITE_KINDS: Final = ("mixer", "attention_score", "mask")
+"""What each site holds of its own."""
+
+_SITES: Final[tuple[tuple[Literal["encoder", "decoder"], Literal["self", "cross"]], ...]] = (
+    ("encoder", "self"),
+    ("decoder", "self"),
+    ("decoder", "cross"),
+)
+
+
+def site_components(spec: ResolvedSpec, registry: Registry) -> dict[str, dict[str, Component]]:
+    """What stands at each site: its mixer, and the score and mask if that mixer takes them."""
+    found: dict[str, dict[str, Component]] = {}
+    for stack, place in _SITES:
+        site = spec.model.site(stack, place)
+        assert site.mixer is not None, "a site's choices are filled in"
+        takes = registry.plugin("mixer", site.mixer.name).takes
+        found[f"{stack}.{place}"] = {kind: getattr(site, kind) for kind in SITE_KINDS if kind in ("mixer", *takes)}
+    return found
+
+
+def components_used(spec: ResolvedSpec, registry: Registry) -> list[tuple[str, str]]:
     """Kind and name of every plugin whose code determines a trial's weights, sorted, each once."""
     named = {("objective", spec.train.objective.name)}
     for kind in ("positional_scheme", "feed_forward"):
         named.add((kind, getattr(spec.model, kind).name))
-    for stack, place in (("encoder", "self"), ("decoder", "self"), ("decoder", "cross")):
-        for kind, component in spec.model.site(stack, place):  # type: ignore[arg-type]  # three literal pairs
-            assert isinstance(component, Component)
-            named.add((kind, component.name))
+    for kinds in site_components(spec, registry).values():
+        named |= {(kind, component.name) for kind, component in kinds.items()}
     return sorted(named)
 
 
@@ -118,7 +147,7 @@ def _is_text(node: Any) -> bool:
 
 def provenance(spec: ResolvedSpec, registry: Registry) -> list[dict[str, str]]:
     """Where each plugin of a trial came from, for the record."""
-    used = [*components_used(spec), ("corpus", spec.data.corpus.name)]
+    used = [*components_used(spec, registry), ("corpus", spec.data.corpus.name)]
     return [
         {
             "kind": kind,

@@ -7,7 +7,7 @@ from typing import Any
 
 from framework.contracts import Corpus
 from framework.errors import MissingCorpus, SpecError
-from framework.identity import data_key, evaluate_key, train_key
+from framework.identity import data_key, evaluate_key, train_key, weights_identity
 from framework.registry import Registry
 from framework.spec import TrialSpec
 from framework.spec.load import Loaded, ResolvedRow
@@ -32,10 +32,11 @@ def plan(loaded: Loaded, registry: Registry, rows: Sequence[str] = (), seeds: Se
     for name, row in chosen.items():
         resolved = loaded.rows[name]
         data = data_keys.of(resolved)
+        weights = weights_identity(resolved.spec, data, registry) if data else None
         for seed in dict.fromkeys(row.seeds or experiment.seeds):
             if seeds and seed not in seeds:
                 continue
-            train = train_key(resolved.spec, seed, data, registry) if data else None
+            train = train_key(weights, seed) if weights else None
             trials.append(
                 TrialSpec.model_construct(
                     **{**dict(resolved.spec), "model": resolved.spec.model.resolved()},
@@ -46,7 +47,7 @@ def plan(loaded: Loaded, registry: Registry, rows: Sequence[str] = (), seeds: Se
                     changes=resolved.changes,
                     data_key=data,
                     train_key=train,
-                    evaluate_key=evaluate_key(train, resolved.spec) if train else None,
+                    evaluate_key=evaluate_key(train, resolved.spec, registry) if train else None,
                 )
             )
     return tuple(trials)

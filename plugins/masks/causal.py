@@ -1,4 +1,7 @@
-"""Itself and what came before may be seen, in an encoder too: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3."""
+"""Itself and what came before may be seen, in an encoder too: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3.
+
+At a cross site it compares positions of two sequences: target position t sees source positions up to t.
+"""
 
 from __future__ import annotations
 

@@ -82,6 +82,8 @@ print([trial.evaluate_key for trial in plan(validate(read(Path({str(file)!r})), 
         f"{MINIMAL}rows: {{other: {{seeds: [1, 2]}}}}\nbaseline: other\n",
         f"{MINIMAL}report: {{margin: 0.1}}\n",
         f"{MINIMAL}rows: {{base: {{change: {{model.num_heads: 8}}}}}}\n",
+        f"{MINIMAL}model: {{sites: {{encoder: {{self: {{attention_score: dot_product, mask: full}}}}}}}}\n",
+        f"{MINIMAL}evaluate: {{metrics: [bleu, perplexity]}}\n",
     ],
 )
 def test_names_labels_references_and_ways_of_writing_are_outside(keys, text):
@@ -261,7 +263,7 @@ def test_the_plugins_used_are_those_of_the_sites(registry, tmp_path):
         f"{MINIMAL}model: {{attention_score: kernel, sites: {{decoder: {{cross: {{attention_score: additive}}}}}}}}\n"
     )
     row = validate(read(tmp_path / "x.yaml"), registry).rows["base"]
-    assert components_used(row.spec) == [
+    assert components_used(row.spec, registry) == [
         ("attention_score", "additive"),
         ("attention_score", "kernel"),
         ("feed_forward", "relu_mlp"),
@@ -271,11 +273,19 @@ def test_the_plugins_used_are_those_of_the_sites(registry, tmp_path):
         ("positional_scheme", "sinusoidal"),
     ]
     sources = {(entry["kind"], entry["name"]): entry for entry in provenance(row.spec, registry)}
-    assert set(sources) == {*components_used(row.spec), ("corpus", "toy_translation")}
+    assert set(sources) == {*components_used(row.spec, registry), ("corpus", "toy_translation")}
     kernel = sources["attention_score", "kernel"]
     assert kernel["module"] == "plugins.attention_scores.kernel"
     assert kernel["origin"] == "transformer-ablations 0.1.0"
     assert kernel["digest"] == digest(registry.entry("attention_score", "kernel"))
+
+
+def test_what_no_mixer_takes_is_outside(registry, tmp_path):
+    def key(site):
+        (tmp_path / "x.yaml").write_text(f"{MINIMAL}model: {{sites: {{decoder: {{self: {site}}}}}}}\n")
+        return plan(validate(read(tmp_path / "x.yaml"), registry), registry)[0].train_key
+
+    assert key("{mixer: none}") == key("{mixer: none, attention_score: additive, mask: causal}") != key("{}")
 
 
 def test_a_key_is_made_of_json_values_only():

@@ -14,7 +14,7 @@ data: {corpus: {name: toy_translation, options: {train_pairs: 30, dev_pairs: 3, 
 seeds: [2, 1]
 rows:
   z: {}
-  base: {seeds: [1, 2, 3, 1], group: A}
+  base: {seeds: [1, 2, 3], group: A}
   one-head: {change: {model.num_heads: 1}}
   same: {change: {model.num_heads: 8}, label: the same as base}
 """
