@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from pydantic import TypeAdapter, ValidationError
+
+from framework.errors import TrialError
+from framework.files import first_problem
+
 _LONGEST_LINE = 4096
 
 
@@ -23,6 +28,9 @@ class Point:
     values: Mapping[str, float]
 
 
+_POINT = TypeAdapter(Point)
+
+
 class Curves:
     """A file of points. A line that a kill has torn is no point."""
 
@@ -31,16 +39,21 @@ class Curves:
 
     @contextmanager
     def open(self) -> Iterator[CurveWriter]:
-        """Append to the curves; a torn last line is cut off first."""
+        """Append to the curves; a torn last line is cut off first. What was appended is on disk afterwards."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a+b") as file:
             file.seek(0)
             content = file.read()
             file.truncate(content.rfind(b"\n") + 1)
-            yield CurveWriter(file)
+            writer = CurveWriter(file)
+            yield writer
+            writer.sync()
 
     def points(self) -> list[Point]:
-        """All points in order of steps. Steps run again after a kill count once, as last written."""
+        """All points in order of steps. Steps run again after a kill count once, as last written.
+
+        Raises `TrialError` for a line that is no point.
+        """
         by_step: dict[int, Point] = {}
         for point in self.follow().more():
             earlier = by_step.get(point.step)
@@ -56,9 +69,9 @@ class Curves:
         except FileNotFoundError:
             return None
         try:
-            return Point(**json.loads(lines[-1])) if lines else None
-        except json.JSONDecodeError:
-            return None  # one line longer than was read
+            return _POINT.validate_json(lines[-1], strict=True) if lines else None
+        except ValidationError:
+            return None  # one line longer than was read, or damaged, which whoever reads them all is told
 
     def follow(self) -> CurveReader:
         """Read the curves from the start, and then as they grow."""
@@ -71,9 +84,13 @@ class CurveReader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read = 0
+        self._lines = 0
 
     def more(self) -> list[Point]:
-        """The points that were added since the last call; a line that is not whole yet waits."""
+        """The points that were added since the last call; a line that is not whole yet waits.
+
+        Raises `TrialError` for a line that is no point.
+        """
         try:
             with self._path.open("rb") as file:
                 file.seek(self._read)
@@ -81,8 +98,19 @@ class CurveReader:
         except FileNotFoundError:
             return []
         whole = content[: content.rfind(b"\n") + 1]
+        points = [self._point(line, number) for number, line in enumerate(whole.split(b"\n")[:-1], self._lines + 1)]
         self._read += len(whole)
-        return [Point(**json.loads(line)) for line in whole.splitlines()]
+        self._lines += len(points)
+        return points
+
+    def _point(self, line: bytes, number: int) -> Point:
+        try:
+            return _POINT.validate_json(line, strict=True)
+        except ValidationError as error:
+            reason = first_problem(error)
+            raise TrialError(
+                f"line {number} of {self._path} is damaged: {reason}. Delete this line: no more than its point is lost"
+            ) from error
 
 
 class CurveWriter:
@@ -96,3 +124,7 @@ class CurveWriter:
         line = json.dumps({"step": step, "time": round(time.time(), 3), "values": dict(values)}, allow_nan=False)
         self._file.write(line.encode() + b"\n")
         self._file.flush()
+
+    def sync(self) -> None:
+        """Put what was appended on disk, through a power cut too: so before whatever must not be ahead of it."""
+        os.fsync(self._file.fileno())

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from framework.errors import Locked
 
 
@@ -27,6 +29,13 @@ def write_whole(path: Path, content: str | bytes) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
+
+
+def first_problem(error: ValidationError) -> str:
+    """In a few words, what is wrong with the content of a file."""
+    problem = error.errors(include_url=False)[0]
+    field = ".".join(map(str, problem["loc"]))
+    return f"{field}: {problem['msg']}" if field else problem["msg"]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
     trials/TRAIN_KEY/
         spec.json                      what was asked
+        plugins.json                   whose code answered: each plugin's module, origin and digest
         lock                           held while a process fills the folder
         metrics.jsonl                  a line per point of the curves
         checkpoint.safetensors         the last good one (framework/train/checkpoint.py)
@@ -14,26 +15,35 @@ Every file but the lock and the curves appears whole or not at all. Torch-free.
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, ValidationError
 
 from framework.curves import Curves
-from framework.files import held, is_held, write_whole
+from framework.errors import TrialError
+from framework.files import first_problem, held, is_held, write_whole
 from framework.spec import Spec, TrialSpec
 
 
-class TrainingResult(Spec):
+class Finding(Spec):
+    """What a trial's folder says. A field that a newer version has written is passed over."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class TrainingResult(Finding):
     """How training ended. A diverged trial is final; a crash leaves no result and is tried again."""
 
     status: Literal["trained", "diverged"]
     steps: int
     parameters: int
     seconds: float
-    """Of training alone, over all attempts."""
+    """Of the steps that count: what was run again after a kill is not counted twice."""
     peak_memory_bytes: int
     """Of the process that finished it."""
     reason: str | None = None
@@ -44,8 +54,18 @@ class TrainingResult(Spec):
     """What the data held: pairs kept and pairs left out, by split."""
     environment: dict[str, str] = Field(default_factory=dict)
 
+    def diverged(self, step: int, reason: str, last_finite_loss: float | None) -> TrainingResult:
+        """The same training, which turned out to have diverged at `step`."""
+        found = {
+            "status": "diverged",
+            "reason": f"diverged at step {step}: {reason}",
+            "diverged_at_step": step,
+            "last_finite_loss": last_finite_loss,
+        }
+        return self.model_copy(update=found)
 
-class Evaluation(Spec):
+
+class Evaluation(Finding):
     """The scores of a trained model under one evaluate spec."""
 
     metrics: dict[str, float]
@@ -56,7 +76,7 @@ class Evaluation(Spec):
     environment: dict[str, str] = Field(default_factory=dict)
 
 
-class Failure(Spec):
+class Failure(Finding):
     """Why an attempt crashed. Not final: the next run tries again."""
 
     attempts: int
@@ -67,7 +87,7 @@ class Failure(Spec):
 
 
 class TrialFolder:
-    """Reads and fills one trial's folder."""
+    """Reads and fills one trial's folder. Reading raises `TrialError` for a file that is damaged."""
 
     def __init__(self, home: Path, train_key: str) -> None:
         self.path = home / "trials" / train_key
@@ -90,20 +110,24 @@ class TrialFolder:
         if not (self.path / "spec.json").exists():
             write_whole(self.path / "spec.json", spec.model_dump_json(indent=2))
 
+    def write_plugins(self, plugins: Sequence[Mapping[str, str]]) -> None:
+        if not (self.path / "plugins.json").exists():
+            write_whole(self.path / "plugins.json", json.dumps(plugins, indent=2))
+
     def training(self) -> TrainingResult | None:
-        return _read(self.path / "training.json", TrainingResult)
+        return _read(self.path / "training.json", TrainingResult, "trains on from the last checkpoint")
 
     def write_training(self, result: TrainingResult) -> None:
         write_whole(self.path / "training.json", result.model_dump_json(indent=2))
 
     def evaluation(self, evaluate_key: str) -> Evaluation | None:
-        return _read(self._evaluation_path(evaluate_key), Evaluation)
+        return _read(self._evaluation_path(evaluate_key), Evaluation, "measures the model again")
 
     def write_evaluation(self, evaluate_key: str, evaluation: Evaluation) -> None:
         write_whole(self._evaluation_path(evaluate_key), evaluation.model_dump_json(indent=2))
 
     def failure(self) -> Failure | None:
-        return _read(self.path / "failure.json", Failure)
+        return _read(self.path / "failure.json", Failure, "tries the trial again")
 
     def add_failure(self, error: str, trace: str) -> None:
         """Remember that an attempt crashed, and how many have in a row."""
@@ -142,8 +166,11 @@ def status(home: Path, train_key: str | None, evaluate_key: str | None) -> Statu
     return "to do" if folder.failure() is None else "failed"
 
 
-def _read(path: Path, kind: type[Any]) -> Any:
+def _read(path: Path, kind: type[Finding], without_it: str) -> Any:
     try:
         return kind.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
+    except ValidationError as error:
+        reason = first_problem(error)
+        raise TrialError(f"{path} is damaged: {reason}. Delete this file, and the next run {without_it}") from error

@@ -33,7 +33,8 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
         raise ValueError("there are no lines to score")
     metric = BLEU(tokenize="13a", force=True)  # force: sacrebleu would log what `doubts` says, once per process
     score = metric.corpus_score(list(hypotheses), [list(references)]).score
-    return Bleu(score, str(metric.get_signature()), _doubts(hypotheses, references))
+    # sacrebleu takes the mean by logarithms and gives perfect output 100.00000000000004.
+    return Bleu(min(score, 100.0), str(metric.get_signature()), _doubts(hypotheses, references))
 
 
 def _doubts(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[str, ...]:

@@ -46,7 +46,11 @@ def chosen_metrics(objective: Objective, spec: EvaluateSpec) -> tuple[str, ...]:
 
 
 def measure(model: Transformer, objective: Objective, data: PreparedData, spec: EvaluateSpec) -> Measurement:
-    """Measure a trained model on `spec.split`. Leaves it in evaluation mode.
+    """Measure a trained model on `spec.split`, in float32 whatever it was trained in. Leaves it in evaluation mode.
+
+    Details by name: `SPLIT/bleu` is the signature alone, so that rows scored alike have it alike, and
+    `SPLIT/bleu_doubts` what makes that score doubtful; `SPLIT/cut_off` counts translations that had to end; and
+    `SPLIT/perplexity` says why there is none.
 
     Raises `SpecError` for a metric or a split that there is not, `Unmeasurable` where the model's outputs are
     not finite.
@@ -75,7 +79,9 @@ def _bleu(model: Transformer, objective: Objective, data: PreparedData, spec: Ev
     translations = translate(model, objective, split.sources(torch.arange(len(split))), spec)
     hypotheses = [data.target_tokenizer.decode(pieces) for pieces in translations.pieces]
     score, signature, doubts = bleu(hypotheses, split.target_texts)
-    measured = Measurement({f"{spec.split}/bleu": score}, {f"{spec.split}/bleu": "; ".join((signature, *doubts))})
+    measured = Measurement({f"{spec.split}/bleu": score}, {f"{spec.split}/bleu": signature})
+    if doubts:
+        measured.details[f"{spec.split}/bleu_doubts"] = "; ".join(doubts)
     if translations.cut_off:
         measured.details[f"{spec.split}/cut_off"] = (
             f"{translations.cut_off} of {len(split)} translations end at the model's last position"

@@ -18,7 +18,8 @@ def loss_per_token(model: Transformer, objective: Objective, split: PreparedSpli
 
     Without label smoothing, whatever the model was trained with, so that rows that differ in it compare.
     Summed over tokens, not averaged over batches, so that `batch_tokens` (most padded positions of a batch, on
-    either side) changes nothing but speed. Leaves the model in evaluation mode. Raises `Unmeasurable`.
+    either side) changes nothing but speed and, by the order of the sum, the last digits. Leaves the model in
+    evaluation mode. Raises `Unmeasurable`.
     """
     model.eval()
     total, tokens = 0.0, 0

@@ -10,20 +10,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import torch
-from pydantic import JsonValue
+from pydantic import ConfigDict, JsonValue, NonNegativeInt, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
 from framework.data.batches import Position
-from framework.files import write_whole
+from framework.files import first_problem, write_whole
+from framework.spec import Spec
 from framework.train.errors import CheckpointUnreadable
 from framework.train.loop import Training
 
-_METADATA = "training"  # one key only: with more, the order in the file would differ from save to save
+_METADATA: Final = "training"  # one key only: with more, the order in the file would differ from save to save
+_ADAM: Final = {"step", "exp_avg", "exp_avg_sq"}
+"""What Adam remembers of a weight that it has updated."""
+
+
+class _Progress(Spec):
+    """Where training stood, and what the caller added."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    step: NonNegativeInt
+    position: tuple[NonNegativeInt, NonNegativeInt]
+    last_loss: float | None
+    extra: dict[str, JsonValue]
 
 
 def save(path: Path, training: Training, extra: Mapping[str, JsonValue]) -> None:
@@ -45,27 +59,30 @@ def save(path: Path, training: Training, extra: Mapping[str, JsonValue]) -> None
 def restore(path: Path, training: Training) -> dict[str, JsonValue] | None:
     """Put `training` where it was when `path` was saved and give the caller's `extra`; None without the file.
 
-    Raises `CheckpointUnreadable` for a torn file or another model's; `training` is then as it was.
+    Raises `CheckpointUnreadable` for a file that is torn, lacks a part or is another model's; `training` is then as
+    it was.
     """
     if not path.exists():
         return None
     tensors, progress = _read(path)
-    _fill(path, training.model, tensors)
+    stored = _weights_in(path, tensors, training.model)
+    state = _adam_in(path, tensors, training.model)
+    _draw_from(path, tensors)  # the last that can fail
+    _fill(training.model, stored)
     training.optimizer.state.clear()
-    parameters = dict(training.model.named_parameters())
-    for key, tensor in tensors.items():
-        if key.startswith("adam/"):
-            name, part = key.removeprefix("adam/").rsplit("/", 1)
-            training.optimizer.state[parameters[name]][part] = tensor.clone()  # the file's own memory is not ours
-    torch.set_rng_state(tensors["generator"])
-    training.resume(progress["step"], Position(*progress["position"]), progress["last_loss"])
-    return dict(progress["extra"])
+    training.optimizer.state.update(state)
+    training.resume(progress.step, Position(*progress.position), progress.last_loss)
+    return progress.extra
 
 
-def load_weights(path: Path, model: nn.Module) -> None:
-    """Fill a model from a checkpoint. Raises `CheckpointUnreadable`, or `FileNotFoundError`."""
-    tensors, _ = _read(path)
-    _fill(path, model, tensors)
+def load_weights(path: Path, model: nn.Module) -> int:
+    """Fill a model from a checkpoint and give the step that it was saved at, which need not be the last.
+
+    Raises `CheckpointUnreadable`, or `FileNotFoundError`; the model is then as it was.
+    """
+    tensors, progress = _read(path)
+    _fill(model, _weights_in(path, tensors, model))
+    return progress.step
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:
@@ -79,7 +96,7 @@ def _weights(model: nn.Module) -> dict[str, Tensor]:
     return weights
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def _read(path: Path) -> tuple[dict[str, Tensor], _Progress]:
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
@@ -88,15 +105,44 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointUnreadable(path, str(error)) from error
     if _METADATA not in metadata:
         raise CheckpointUnreadable(path, "it is not a checkpoint of training")
-    return tensors, json.loads(metadata[_METADATA])
+    try:
+        return tensors, _Progress.model_validate_json(metadata[_METADATA])
+    except ValidationError as error:
+        raise CheckpointUnreadable(path, f"it does not say where training stood: {first_problem(error)}") from error
 
 
-def _fill(path: Path, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    weights = _weights(model)
+def _weights_in(path: Path, tensors: Mapping[str, Tensor], model: nn.Module) -> dict[str, Tensor]:
     stored = {key.removeprefix("model/"): tensor for key, tensor in tensors.items() if key.startswith("model/")}
-    shapes = {name: tensor.shape for name, tensor in weights.items()}
-    if unlike := sorted(dict({(n, t.shape) for n, t in stored.items()} ^ set(shapes.items()))):
+    shapes = {(name, tensor.shape) for name, tensor in _weights(model).items()}
+    if unlike := sorted(dict({(name, tensor.shape) for name, tensor in stored.items()} ^ shapes)):
         raise CheckpointUnreadable(path, f"it is of another model, which differs in {', '.join(unlike[:3])}")
+    return stored
+
+
+def _adam_in(path: Path, tensors: Mapping[str, Tensor], model: nn.Module) -> dict[Tensor, dict[str, Tensor]]:
+    """Adam's state by parameter: of those that have had a gradient, in all its parts."""
+    parts: dict[str, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        if key.startswith("adam/"):
+            name, _, part = key.removeprefix("adam/").rpartition("/")
+            parts.setdefault(name, {})[part] = tensor.clone()  # the file's own memory is not ours
+    parameters = dict(model.named_parameters())
+    for name, found in parts.items():
+        fits = name in parameters and all(part.shape in (parameters[name].shape, ()) for part in found.values())
+        if not fits or found.keys() != _ADAM:
+            raise CheckpointUnreadable(path, f"what it holds of Adam does not fit {name}")
+    return {parameters[name]: found for name, found in parts.items()}
+
+
+def _draw_from(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Let dropout go on where it was. What torch refuses leaves its generator as it was."""
+    try:
+        torch.set_rng_state(tensors["generator"])
+    except (KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointUnreadable(path, "it does not hold the state of torch's generator") from error
+
+
+def _fill(model: nn.Module, stored: Mapping[str, Tensor]) -> None:
     with torch.no_grad():
-        for name, weight in weights.items():
+        for name, weight in _weights(model).items():
             weight.copy_(stored[name])

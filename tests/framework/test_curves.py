@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import os
+import re
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from framework.errors import TrialError
 from framework.journal import TrialFolder
 
 
@@ -122,3 +125,76 @@ def test_whoever_follows_the_curves_reads_every_line_once_and_none_that_is_torn(
     assert reader.more() == []
     append(folder, 3, 4)
     assert [point.step for point in reader.more()] == [3, 4]
+
+
+DAMAGED = {
+    b"{}": "step: Field required",
+    b"[1]": "Input should be ",
+    b'{"step": 2, "ti': "Invalid JSON: ",
+    b"\0\0\0": "Invalid JSON: ",
+    b'{"step": "2", "time": 1.0, "values": {}}': "step: Input should be a valid integer",
+    b"": "Invalid JSON: ",
+}
+
+
+@pytest.mark.parametrize("line", DAMAGED, ids=[repr(line) for line in DAMAGED])
+def test_a_damaged_line_is_named_with_the_way_out(folder, line):
+    append(folder, 1)
+    path = folder.path / "metrics.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + line + b"\n")
+    append(folder, 3)
+    words = re.escape(f"line 2 of {path} is damaged: {DAMAGED[line]}")
+    with pytest.raises(TrialError, match=f"^{words}.*\\. Delete this line: no more than its point is lost$"):
+        folder.curves.points()
+    reader = folder.curves.follow()
+    for _ in range(2):
+        with pytest.raises(TrialError, match="line 2 of "):
+            reader.more()
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[::2]))  # the way out
+    assert [point.step for point in folder.curves.points()] == [1, 3]
+    assert [point.step for point in reader.more()] == [1, 3]
+
+
+def test_whoever_follows_the_curves_is_told_the_line_in_the_file(folder):
+    append(folder, 1, 2)
+    reader = folder.curves.follow()
+    reader.more()
+    append(folder, 3)
+    with (folder.path / "metrics.jsonl").open("ab") as file:
+        file.write(b"{}\n")
+    with pytest.raises(TrialError, match="line 4 of "):
+        reader.more()
+
+
+def test_a_damaged_last_line_is_no_newest_point(folder):
+    append(folder, 1)
+    with (folder.path / "metrics.jsonl").open("ab") as file:
+        file.write(b"{}\n")
+    assert folder.curves.last() is None
+
+
+def test_what_a_newer_version_adds_to_a_point_is_passed_over(folder):
+    append(folder, 1)
+    with (folder.path / "metrics.jsonl").open("ab") as file:
+        file.write(b'{"step": 2, "time": 1.0, "values": {"train/loss": 1.0}, "epoch": 3}\n')
+    assert [point.step for point in folder.curves.points()] == [1, 2]
+    last = folder.curves.last()
+    assert last is not None
+    assert last.step == 2
+
+
+def test_what_was_appended_is_on_disk_when_asked_and_at_the_end(folder, monkeypatch):
+    sizes, flush = [], os.fsync
+
+    def noted(file):
+        sizes.append(os.fstat(file).st_size)
+        flush(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with folder.curves.open() as curves:
+        curves.append(1, {"train/loss": 1.0})
+        curves.sync()
+        curves.append(2, {"train/loss": 1.0})
+    size = (folder.path / "metrics.jsonl").stat().st_size
+    assert sizes == [size / 2, size]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.errors import Locked
+from framework.errors import Locked, TrialError
 from framework.journal import Evaluation, Failure, TrainingResult, TrialFolder, status
 from framework.spec import TrialSpec
 
@@ -61,6 +61,62 @@ def test_what_was_asked_is_written_once(folder, make):
     folder.write_spec(trial)
     folder.write_spec(trial.model_copy(update={"row": "other"}))
     assert json.loads((folder.path / "spec.json").read_text())["row"] == "r"
+
+
+def test_whose_code_answered_is_written_once(folder):
+    plugins = [{"kind": "mask", "name": "full", "module": "plugins.masks.full", "origin": "builtin", "digest": "d"}]
+    folder.write_plugins(plugins)
+    folder.write_plugins([])
+    assert json.loads((folder.path / "plugins.json").read_text()) == plugins
+
+
+def test_a_training_may_turn_out_to_have_diverged():
+    found = TRAINED.diverged(3, "the loss is nan", 5.5)
+    assert (found.status, found.steps, found.seconds) == ("diverged", 3, 1.5)
+    assert (found.diverged_at_step, found.last_finite_loss) == (3, 5.5)
+    assert found.reason == "diverged at step 3: the loss is nan"
+
+
+READERS = {
+    "training.json": lambda folder: folder.training(),
+    "evaluations/e.json": lambda folder: folder.evaluation("e"),
+    "failure.json": lambda folder: folder.failure(),
+}
+
+
+@pytest.fixture
+def filled(folder):
+    folder.write_training(DIVERGED)
+    folder.write_evaluation("e", SCORES)
+    folder.add_failure("ValueError: one", "trace")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "without_it"),
+    [
+        ("training.json", "status: Field required", "trains on from the last checkpoint"),
+        ("evaluations/e.json", "metrics: Field required", "measures the model again"),
+        ("failure.json", "attempts: Field required", "tries the trial again"),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_happens_without_it(filled, name, reason, without_it):
+    path = filled.path / name
+    whole = path.read_bytes()
+    for content, why in [(b"{}", reason), (whole[:20], "Invalid JSON: EOF while parsing"), (b"\xff\0", "Invalid JSON")]:
+        path.write_bytes(content)
+        with pytest.raises(TrialError) as raised:
+            READERS[name](filled)
+        assert str(raised.value).startswith(f"{path} is damaged: {why}")
+        assert str(raised.value).endswith(f". Delete this file, and the next run {without_it}")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_a_newer_version_adds_is_passed_over(filled, name):
+    path, read = filled.path / name, READERS[name]
+    before = read(filled)
+    path.write_text(json.dumps({**json.loads(path.read_text()), "invented_later": [1, {"a": None}]}))
+    assert read(filled) == before
 
 
 def test_where_a_trial_stands_is_told_by_its_folder_alone(tmp_path, folder):

@@ -3,6 +3,7 @@ import math
 import pytest
 import torch
 
+from framework.data.tokenizer import Tokenizer
 from framework.errors import PluginError, SpecError
 from framework.evaluate.measure import chosen_metrics, measure
 from framework.spec import EvaluateSpec
@@ -24,7 +25,20 @@ def test_translations_are_scored_against_the_raw_text(workshop, trained):
 
 def test_bleu_comes_with_its_signature(workshop, trained):
     found = measure(trained, workshop.objective, workshop.data, EvaluateSpec(metrics=("bleu",)))
-    assert found.details["dev/bleu"].startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+    (signature,) = found.details.values()
+    assert found.details == {"dev/bleu": signature}
+    assert signature.startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
+
+
+def test_what_makes_bleu_doubtful_does_not_change_its_signature(workshop, trained, monkeypatch):
+    sure = measure(trained, workshop.objective, workshop.data, EvaluateSpec(metrics=("bleu",)))
+    monkeypatch.setattr(Tokenizer, "decode", lambda self, pieces: "a\u2581 line .")
+    doubtful = measure(trained, workshop.objective, workshop.data, EvaluateSpec(metrics=("bleu",)))
+    assert doubtful.details["dev/bleu"] == sure.details["dev/bleu"]
+    assert doubtful.details["dev/bleu_doubts"] == (
+        "16 of 16 hypotheses hold the sub-word mark '\u2581': join the pieces; "
+        "16 of 16 hypotheses end in a detached full stop: detokenise them"
+    )
 
 
 def test_names_carry_the_split_and_only_what_is_asked_is_measured(workshop, trained):

@@ -60,6 +60,7 @@ def test_json_has_an_object_per_trial_with_plain_keys(report, plan, finish, dive
         "data": "train/pairs 2000, train/left_out 3",
         "torch": "2.13.0",
         "device": "cpu",
+        "cpu_capability": None,
         "changes": {},
         "metrics": {"dev/perplexity": 4.9, "dev/bleu": 25.8},
         "details": {"dev/bleu": "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"},
@@ -69,6 +70,36 @@ def test_json_has_an_object_per_trial_with_plain_keys(report, plan, finish, dive
         "loss is inf at step 7",
         {},
     )
+
+
+def test_rows_as_csv_and_json_have_means_intervals_differences_and_keys(report, finished):
+    (_, head, _) = csv.DictReader(StringIO(render(report(finished), "csv", per="row")))
+    assert (head["row"], head["n"], head["verdict"], head["reference_perplexity"]) == ("h1", "3", "worse", "5.29")
+    assert float(head["perplexity_low"]) < float(head["perplexity"]) < float(head["perplexity_high"])
+    assert head["train_keys"] == "h1-1 h1-2 h1-3"
+    assert not {"seconds", "peak_memory_megabytes"} & head.keys()
+    (_, same, _) = json.loads(render(report(finished), "json", per="row"))
+    assert same["perplexity_difference"] == float(head["perplexity_difference"])
+    assert (same["seconds"], same["evaluate_keys"][0]) == (90.0, "h1-1-scores")
+
+
+def test_markdown_ends_with_the_trials_and_their_keys(report, finished):
+    last = render(report(finished), "markdown").splitlines()[-1]
+    assert last.startswith("| N8 | 3 | done | ")
+    assert last.endswith(" | N8-3 | N8-3-scores |")
+
+
+def test_what_scores_are_to_be_read_with_is_said_by_row_and_seed(report, plan, finish, tmp_path):
+    for trial in plan[:2]:
+        finish(trial, 4.9, 25.8)
+        folder = TrialFolder(tmp_path, trial.train_key)
+        scores = folder.evaluation(trial.evaluate_key)
+        assert scores is not None
+        details = {**scores.details, "dev/cut_off": "3 of 9 end at the last position", "dev/bleu_doubts": "a doubt"}
+        folder.write_evaluation(trial.evaluate_key, scores.model_copy(update={"details": details}))
+    notes = report(plan).notes
+    assert "dev/cut_off of base (seed 1, 2): 3 of 9 end at the last position" in notes
+    assert "dev/bleu_doubts of base (seed 1, 2): a doubt" in notes
 
 
 @pytest.mark.parametrize("format", ["table", "markdown"])

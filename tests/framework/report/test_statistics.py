@@ -51,14 +51,12 @@ def test_paired_perplexities_give_the_interval_of_scipy_and_its_verdict(row):
     assert interval == pytest.approx([row[name] for name in ("mean", "low", "high", "detectable")], rel=1e-9)
 
 
-def test_paired_bleu_gives_the_interval_of_scipy_and_more_is_better():
+def test_paired_bleu_gives_the_interval_of_scipy():
     case = GOLDEN["bleu"]
     row, base = by_seed(case["row"]), by_seed(case["baseline"])
     result = compare_bleu(row, base, case["confidence"])
-    interval = (result.estimate.mean, result.estimate.low, result.estimate.high)
+    interval = (result.mean, result.low, result.high)
     assert interval == pytest.approx([case[name] for name in ("mean", "low", "high")], rel=1e-9)
-    assert result.verdict == "worse"
-    assert compare_bleu(base, row, case["confidence"]).verdict == "better"
 
 
 def test_one_value_stands_alone():

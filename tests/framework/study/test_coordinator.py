@@ -77,10 +77,14 @@ def test_one_failed_trial_never_ends_the_run(bench, caplog):
     assert "Traceback (most recent call last)" in failure.trace
 
 
-def test_crashes_in_a_row_are_counted(bench):
+def test_crashes_in_a_row_are_counted(bench, caplog):
     experiment = bench.experiment(rows={"base": {}})
     for _ in range(3):
-        bench.coordinate(experiment, crashing=frozenset({"base"}))
+        summary = bench.coordinate(experiment, crashing=frozenset({"base"}))
+    words = "RuntimeError: base crashes (attempt 3)"
+    assert summary.failures == {("base", 1): words}
+    assert caplog.messages[-1] == f"row base, seed 1: {words}"
+    assert bench.trials()[-1].user_attrs["reason"] == words
     failure = folder_of(experiment.plan()[0], bench.home).failure()
     assert failure is not None
     assert failure.attempts == 3

@@ -1,4 +1,6 @@
+import json
 import os
+import re
 import signal
 import time
 
@@ -6,7 +8,7 @@ import pytest
 import torch
 from pydantic import JsonValue
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from framework.train.checkpoint import load_weights, restore, save
 from framework.train.errors import CheckpointUnreadable
@@ -95,7 +97,7 @@ def test_a_weight_with_two_names_is_stored_once_and_stays_tied(workshop, path):
 
     other = workshop.model(seed=2)
     other.second_name = other.source_table
-    load_weights(path, other)
+    assert load_weights(path, other) == 1
     assert other.second_name is other.source_table
     assert same(weights(other), weights(model))
 
@@ -120,6 +122,82 @@ def test_a_checkpoint_of_another_model_is_refused_by_the_names_that_differ(works
     with pytest.raises(CheckpointUnreadable, match=r"it is of another model, which differs in .*feed_forward"):
         restore(path, other)
     assert same(before, weights(other.model))
+
+
+def edited(path, progress=None, **tensors):
+    """Write a checkpoint again, with other metadata and other tensors; None takes a tensor out."""
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    kept = {name: tensor for name, tensor in (load_file(path) | tensors).items() if tensor is not None}
+    save_file(kept, path, metadata if progress is None else {"training": progress})
+
+
+WHOLE = {"step": 1, "position": [0, 1], "last_loss": 5.0, "extra": {}}
+
+
+@pytest.mark.parametrize(
+    ("progress", "reason"),
+    [
+        ("{}", "step: Field required"),
+        ("{", "Invalid JSON: EOF while parsing"),
+        *[(json.dumps({k: v for k, v in WHOLE.items() if k != name}), f"{name}: Field required") for name in WHOLE],
+        (json.dumps(WHOLE | {"step": -1}), "step: Input should be greater than or equal to 0"),
+        (json.dumps(WHOLE | {"position": [1]}), "position.1: Field required"),
+    ],
+)
+def test_a_checkpoint_that_does_not_say_where_training_stood_touches_nothing(workshop, path, progress, reason):
+    save(path, workshop.training(), {})
+    edited(path, progress)
+    words = f"it does not say where training stood: {re.escape(reason)}"
+    _refused(workshop, path, words)
+    with pytest.raises(CheckpointUnreadable, match=words):
+        load_weights(path, workshop.model())
+
+
+def test_what_a_newer_version_adds_to_a_checkpoint_is_passed_over(workshop, path):
+    save(path, workshop.training(), {})
+    edited(path, json.dumps(WHOLE | {"scaler": 1}))
+    training = workshop.training()
+    assert restore(path, training) == {}
+    assert training.step == 1
+
+
+@pytest.mark.parametrize("state", [None, torch.zeros(3, dtype=torch.uint8), torch.zeros(5056)])
+def test_a_checkpoint_without_the_generator_s_state_touches_nothing(workshop, path, state):
+    save(path, workshop.training(), {})
+    edited(path, generator=state)
+    _refused(workshop, path, "it does not hold the state of torch's generator")
+
+
+@pytest.mark.parametrize("part", ["step", "exp_avg", "exp_avg_sq"])
+@pytest.mark.parametrize("tensor", [None, torch.zeros(2, 3, 5)])
+def test_a_checkpoint_that_lacks_a_part_of_adam_touches_nothing(workshop, path, part, tensor):
+    training = workshop.training()
+    training.update()
+    save(path, training, {})
+    edited(path, **{f"adam/source_table.weight/{part}": tensor})
+    _refused(workshop, path, "what it holds of Adam does not fit source_table.weight")
+
+
+def test_adam_s_state_of_a_weight_that_there_is_not_touches_nothing(workshop, path):
+    save(path, workshop.training(), {})
+    edited(path, **{f"adam/gone/{part}": torch.zeros(()) for part in ("step", "exp_avg", "exp_avg_sq")})
+    _refused(workshop, path, "what it holds of Adam does not fit gone")
+
+
+def _refused(workshop, path, words):
+    training = workshop.training(workshop.model(seed=3))
+    training.update()
+    drawn, before = torch.get_rng_state(), weights(training.model)
+    state = {parameter: dict(parts) for parameter, parts in training.optimizer.state.items()}
+    with pytest.raises(CheckpointUnreadable, match=words):
+        restore(path, training)
+    assert same(before, weights(training.model))
+    assert torch.equal(drawn, torch.get_rng_state())
+    assert training.step == 1
+    assert state.keys() == training.optimizer.state.keys()
+    for parameter, parts in state.items():
+        assert same(parts, training.optimizer.state[parameter])
 
 
 def test_another_safetensors_file_is_no_checkpoint(workshop, path):
