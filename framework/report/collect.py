@@ -11,7 +11,7 @@ import polars as pl
 from framework.journal import TrialFolder, status
 from framework.spec import TrialSpec
 
-ENVIRONMENT: Final = ("torch", "device")
+ENVIRONMENT: Final = ("torch", "device", "cpu_capability")
 """What changes the last digits: trials that differ in it are not compared without a warning."""
 
 DETAIL: Final = "detail "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from framework.report.statistics import Difference, Estimate
+from framework.report.statistics import Estimate
 from framework.report.summary import RowSummary
 
 MISSING = "–"
@@ -57,18 +57,18 @@ def _number(value: float, decimals: int) -> str:
 
 
 def _perplexity_difference(summary: RowSummary) -> str:
-    return _difference(summary.perplexity_difference, summary.n, _percent, "%")
+    difference = summary.perplexity_difference
+    return _difference(difference.estimate if difference else None, summary.n, _percent, "%")
 
 
 def _bleu_difference(summary: RowSummary) -> str:
     return _difference(summary.bleu_difference, summary.n, lambda value: f"{value:+.2f}", "")
 
 
-def _difference(found: Difference | None, n: int, text: Callable[[float], str], unit: str) -> str:
+def _difference(pairs: Estimate | None, n: int, text: Callable[[float], str], unit: str) -> str:
     """`mean [low, high]`, or the points; with the number of pairs where it is not the row's n."""
-    if found is None:
+    if pairs is None:
         return ""
-    pairs = found.estimate
     if pairs.low is None or pairs.high is None:
         said = ", ".join(f"{text(value)}{unit}" for value in pairs.values)
     else:

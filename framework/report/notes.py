@@ -8,7 +8,7 @@ from statistics import median
 
 import polars as pl
 
-from framework.report.collect import ENVIRONMENT
+from framework.report.collect import DETAIL, ENVIRONMENT
 from framework.report.statistics import order_agreement
 from framework.report.summary import RowSummary
 from framework.report.yardstick import Place, Yardstick
@@ -35,7 +35,7 @@ def notes(
         f"perplexity per piece, natural log, unsmoothed, {measure.split} split{scorer}",
     ]
     lines += _detectable(summaries) + _agreement(summaries) + _parameters(summaries, rules.reference_embedding_rows)
-    lines += _unfinished(frame)
+    lines += _details(frame) + _unfinished(frame)
     lines += [
         f"{row}, seed {seed} {status}: {reason or 'no reason given'}"
         for row, seed, status, reason in frame.select("row", "seed", "status", "reason").iter_rows()
@@ -137,6 +137,16 @@ def _parameters(summaries: tuple[RowSummary, ...], extra_rows: int) -> list[str]
     counted = f", counted with {extra_rows} more embedding rows," if extra_rows else ""
     line = f"parameters{counted} agree with {len(printed) - len(other)} of {len(printed)} printed figures"
     return [f"{line}; not with those of {', '.join(other)}" if other else line]
+
+
+def _details(frame: pl.DataFrame) -> list[str]:
+    """What the scores of single trials are to be read with; the BLEU signature is said once, above."""
+    lines = []
+    for name in frame.columns:
+        if name.startswith(DETAIL) and not name.endswith("/bleu"):
+            found = {(row, seed): text for row, seed, text in frame.select("row", "seed", name).iter_rows() if text}
+            lines += [f"{name.removeprefix(DETAIL)} of {place}: {text}" for place, text in _by_row(found)]
+    return lines
 
 
 def _unfinished(frame: pl.DataFrame) -> list[str]:

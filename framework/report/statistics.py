@@ -44,10 +44,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Row minus baseline over the seeds that both have.
-
-    Of perplexities it is relative: 0.02 is two percent more than the baseline.
-    """
+    """A row's perplexity against the baseline's over the seeds that both have: 0.02 is two percent more."""
 
     estimate: Estimate
     verdict: Verdict
@@ -91,18 +88,9 @@ def compare_perplexities(
 
 def compare_bleu(
     row: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float
-) -> Difference | None:
-    """Compare by seed in BLEU points; no margin is declared for BLEU, so none counts as equivalent."""
-    points = estimate([mine - theirs for mine, theirs in _pairs(row, baseline)], confidence)
-    if points is None:
-        return None
-    reversed_points = Estimate(
-        points.values,
-        -points.mean,
-        None if points.high is None else -points.high,
-        None if points.low is None else -points.low,
-    )
-    return Difference(points, _verdict(reversed_points, 0.0), points.half_width)
+) -> Estimate | None:
+    """Compare by seed in BLEU points. No margin is declared for BLEU, so no verdict is passed."""
+    return estimate([mine - theirs for mine, theirs in _pairs(row, baseline)], confidence)
 
 
 def order_agreement(rows: Sequence[tuple[float, float]]) -> tuple[int, int]:

@@ -43,7 +43,7 @@ class RowSummary:
     perplexity: Estimate | None
     bleu: Estimate | None
     perplexity_difference: Difference | None
-    bleu_difference: Difference | None
+    bleu_difference: Estimate | None
     parameters: int | None
     compared_parameters: int | None
     """With what the publication counted and this model has not."""

@@ -11,7 +11,7 @@ import polars as pl
 
 from framework.report import collect
 from framework.report.notes import notes, warnings
-from framework.report.statistics import Difference, Estimate
+from framework.report.statistics import Estimate
 from framework.report.summary import RowSummary, summarize
 from framework.report.yardstick import Yardstick, yardstick
 from framework.spec import ExperimentSpec, TrialSpec
@@ -107,7 +107,7 @@ def _flat(summary: RowSummary) -> dict[str, Any]:
         **{f"reference_{name}": figure for name, figure in asdict(summary.reference).items()},
         **_interval("perplexity", summary.perplexity),
         **_interval("bleu", summary.bleu),
-        **_change("perplexity", summary.perplexity_difference),
+        **_change("perplexity", difference.estimate if difference else None),
         **_change("bleu", summary.bleu_difference),
         "detectable": difference.detectable if difference else None,
         "peak_memory_megabytes": None if memory is None else memory / 1e6,
@@ -120,6 +120,5 @@ def _interval(name: str, found: Estimate | None) -> dict[str, float | None]:
     return {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
 
 
-def _change(name: str, found: Difference | None) -> dict[str, float | None]:
-    change = found.estimate if found else None
-    return {**_interval(f"{name}_difference", change), f"{name}_pairs": change.n if change else None}
+def _change(name: str, found: Estimate | None) -> dict[str, float | None]:
+    return {**_interval(f"{name}_difference", found), f"{name}_pairs": found.n if found else None}

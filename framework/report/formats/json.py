@@ -1,8 +1,9 @@
-"""The trials as JSON: all that is known of each, for other programs."""
+"""The report as JSON, for other programs: all that is known of each trial, or of each row."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from framework.report.collect import DETAIL, metric_names
 from framework.report.table import Report
@@ -24,4 +25,13 @@ def trials_json(report: Report) -> str:
                 "details": {name: text for name, text in words.items() if text is not None},
             }
         )
+    return _dumped(objects)
+
+
+def rows_json(report: Report) -> str:
+    """A list with an object per row, in the experiment's order: n, means, intervals, differences, keys."""
+    return _dumped(report.rows.to_dicts())
+
+
+def _dumped(objects: list[dict[str, Any]]) -> str:
     return json.dumps(objects, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

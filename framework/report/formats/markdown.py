@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from framework.report.layout import columns
+from framework.report.collect import metric_names
+from framework.report.layout import MISSING, columns
 from framework.report.table import Report
 
 
 def markdown(report: Report) -> str:
-    """Show every column that has something to say."""
+    """Show every column that has something to say, and the trials with their keys."""
     shown = columns(report.summaries)
-    table = [
-        _line(column.title for column in shown),
-        _line("---:" if column.is_figure else ":---" for column in shown),
-        *(_line(cells) for cells in zip(*(column.cells for column in shown), strict=True)),
-    ]
     said = [f"- {_literal(note)}" for note in report.notes]
     said += [f"- **warning:** {_literal(warning)}" for warning in report.warnings]
-    return "\n".join([f"# {report.experiment.name}", "", *table, "", *said]) + "\n"
+    rows = _table({column.title: column.cells for column in shown}, [column.is_figure for column in shown])
+    return "\n".join([f"# {report.experiment.name}", "", *rows, "", *said, "", *_trials(report)]) + "\n"
+
+
+def _trials(report: Report) -> list[str]:
+    """A line per trial: its scores and the keys that tell it from every other."""
+    names = ["row", "seed", "status", *metric_names(report.trials), "train_key", "evaluate_key"]
+    trials = report.trials.select(names)
+    cells = {
+        name.replace("_", " "): tuple(
+            MISSING if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+            for value in trials[name]
+        )
+        for name in names
+    }
+    return _table(cells, [trials[name].dtype.is_numeric() for name in names])
+
+
+def _table(columns: Mapping[str, Iterable[str]], is_figure: Iterable[bool]) -> list[str]:
+    return [
+        _line(columns),
+        _line("---:" if figure else ":---" for figure in is_figure),
+        *(_line(cells) for cells in zip(*columns.values(), strict=True)),
+    ]
 
 
 def _line(cells: Iterable[str]) -> str:
