@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from framework.data.prepare import prepare
-from framework.errors import SpecError
+from framework.errors import Problem, SpecError
 from framework.identity import provenance
 from framework.journal import Status, TrialFolder, status
 from framework.launchers import LocalWorkers, available_cores
 from framework.plan import Plan, corpus_of, plan
 from framework.registry import Registry
 from framework.spec import ExperimentSpec, TrialSpec
-from framework.spec.load import Loaded, read, validate
+from framework.spec.load import Loaded, ResolvedRow, read, validate
+from framework.spec.suggest import choices
 from framework.spec.writing import to_yaml
-from framework.study import Progress, Summary, coordinate, owned
+from framework.study import Progress, Summary, coordinate, owned, tell_what_is_done
 from framework.survey import Surveyed, parameters_by_row, survey
 from framework.trial import data_folder
 
@@ -49,8 +51,8 @@ def load(
     Everything that is made lies under `home`; `storage` and `tracking` name other places for the Optuna
     study and the MLflow store. Raises `SpecError` with every problem of the file.
     """
-    if storage is not None and storage == tracking:
-        raise SpecError(f"{storage} is MLflow's as well, and both keep a schema there: use two databases", "--storage")
+    if storage is not None:
+        _refuse_to_share(storage, tracking, Path(home))
     source = read(Path(path), settings)
     # By their real places, so that one named in the file and on the command line is loaded once.
     paths = tuple(dict.fromkeys(path.resolve() for path in (*source.plugin_paths(), *map(Path, plugins))))
@@ -85,6 +87,11 @@ class Experiment:
     def _plan(self) -> Plan:
         return plan(self.loaded, self.registry, self.rows, self.seeds)
 
+    @cached_property
+    def _whole_plan(self) -> Plan:
+        """Of every row and seed, chosen or not: what the record and its table show."""
+        return plan(self.loaded, self.registry) if self.rows or self.seeds else self._plan
+
     def plan(self) -> Plan:
         """The trials, in the file's order."""
         return self._plan
@@ -117,7 +124,7 @@ class Experiment:
         if workers is not None and workers < 1:
             raise SpecError(f"trials need at least 1 process; this is {workers}", "--workers")
         _ = self._parameters  # raises for parts that do not fit each other
-        with owned(self.spec.name, self.home):
+        with owned(self.spec.name, self.home, self.loaded.path):
             missing = [trial for trial in self._plan if not self._is_finished(trial)]
             self._prepare({trial.row for trial in missing})
             places = min(workers or available_cores(), max(1, len(missing)))
@@ -140,19 +147,21 @@ class Experiment:
         return Report.build(self.spec, self._plan, self.home, self._parameters)
 
     def sync(self) -> bool:
-        """Bring MLflow up to date with the folders; say whether all of it arrived.
+        """Bring the Optuna study and MLflow up to date with the folders; say whether all of it arrived.
 
-        Raises `FrameworkError` while another process runs the experiment, which keeps MLflow up to date itself.
+        All of the experiment, whichever rows are chosen. Raises `FrameworkError` while another process runs the
+        experiment, which keeps both up to date itself.
         """
-        with owned(self.spec.name, self.home):
+        with owned(self.spec.name, self.home, self.loaded.path):
             recorder = self._recorder()
             self._record_table(recorder)
             recorder.close(self._ending())
-            return not recorder.behind
+            told = tell_what_is_done(self.spec, self._whole_plan, self.home, self.storage)
+            return told and not recorder.behind
 
     def lacks_scores(self) -> bool:
         """Whether a planned trial failed, diverged, or was not run."""
-        return any(standing != "done" for standing in self._standings())
+        return any(standing != "done" for standing in self._standings(self._plan))
 
     def where_to_look(self) -> list[str]:
         """The lines that open what was recorded."""
@@ -162,12 +171,12 @@ class Experiment:
         store = Store.at(self.tracking, self.home)
         return [f"MLflow:  {store.ui_line()}", f"Optuna:  optuna-dashboard {shlex.quote(study)}"]
 
-    def _standings(self) -> list[Status]:
-        return [status(self.home, trial.train_key, trial.evaluate_key) for trial in self._plan]
+    def _standings(self, trials: Plan) -> list[Status]:
+        return [status(self.home, trial.train_key, trial.evaluate_key) for trial in trials]
 
     def _ending(self) -> Ending:
         """How MLflow is to show the experiment; a trial that diverged has come to its end."""
-        standings = self._standings()
+        standings = self._standings(self._whole_plan)
         if "failed" in standings:
             return "FAILED"
         return "FINISHED" if all(standing in ("done", "diverged") for standing in standings) else "KILLED"
@@ -180,29 +189,69 @@ class Experiment:
             for row in self.loaded.rows.values()
             for entry in provenance(row.spec, self.registry)
         }
-        return Recorder(self.home, self.tracking, self.spec, self._plan, self.yaml, list(plugins.values()))
+        return Recorder(self.home, self.tracking, self.spec, self._whole_plan, self.yaml, list(plugins.values()))
 
     def _record_table(self, recorder: Recorder) -> None:
         from framework.report.render import render
+        from framework.report.table import Report
 
-        report = self.report()
+        report = Report.build(self.spec, self._whole_plan, self.home, self._whole_parameters())
         recorder.table(render(report, "markdown"), render(report, "csv"))
+
+    def _whole_parameters(self) -> dict[str, int]:
+        """Of every row; a row that was not chosen may not fit together, which only a run of its own need tell."""
+        try:
+            return parameters_by_row(self._whole_plan, self.loaded, self.registry)
+        except SpecError:
+            return self._parameters
 
     def _is_finished(self, trial: TrialSpec) -> bool:
         return trial.train_key is not None and TrialFolder(self.home, trial.train_key).finished(str(trial.evaluate_key))
 
     def _prepare(self, rows: set[str]) -> None:
-        """Cut the corpora of these rows into pieces, once for all rows that share them."""
+        """Cut the corpora of these rows into pieces, once for all rows that share them.
+
+        Raises `SpecError`, placed in the file, for what only shows with the data at hand.
+        """
         keys = {trial.row: trial.data_key for trial in self._plan}
+        chosen = {name: row for name, row in self.loaded.rows.items() if name in rows}
+        corpora = {name: corpus_of(row, self.registry) for name, row in chosen.items()}
+        problems: list[Problem] = []
+        for name, row in chosen.items():
+            with _placed(row):
+                if keys[name] is None:
+                    corpora[name].fingerprint()  # raises `MissingCorpus`, as it did for the plan
+                names, split = corpora[name].splits(), row.spec.evaluate.split
+            if split not in names:
+                problem = Problem(f"the corpus has no split {split!r}{choices(split, names)}", "evaluate.split")
+                problems.append(row.placed(problem))
+        if problems:
+            raise SpecError(dict.fromkeys(problems))
         prepared: set[str] = set()
-        for name, row in self.loaded.rows.items():
-            if name not in rows:
-                continue
-            corpus = corpus_of(row, self.registry)
+        for name, row in chosen.items():
             key = keys[name]
-            if key is None:
-                corpus.fingerprint()  # raises `MissingCorpus`, as it did for the plan
             assert key is not None, "the corpus came after the plan was made"
             if key not in prepared:
                 prepared.add(key)
-                prepare(row.spec.data, corpus, data_folder(self.home, key))
+                with _placed(row):
+                    prepare(row.spec.data, corpora[name], data_folder(self.home, key))
+
+
+@contextmanager
+def _placed(row: ResolvedRow) -> Iterator[None]:
+    """Place what is raised of a row's data where the file says it."""
+    try:
+        yield
+    except SpecError as error:
+        problems = [replace(problem, path=problem.path or "data.corpus") for problem in error.problems]
+        raise type(error)(map(row.placed, problems)) from None
+
+
+def _refuse_to_share(storage: str, tracking: str | None, home: Path) -> None:
+    """Raise `SpecError` where Optuna is given MLflow's database, however either of them is written."""
+    from framework.record.address import database_of
+    from framework.record.store import Store
+
+    ours = database_of(storage)
+    if ours is not None and ours == database_of(Store.at(tracking, home).uri):
+        raise SpecError(f"{storage} is MLflow's as well, and both keep a schema there: use two databases", "--storage")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from mlflow import MlflowClient
@@ -23,6 +23,9 @@ Place = tuple[str, int, str]
 """A trial, by row, seed and evaluate key: what its run is found by."""
 
 _PARENT: Final = "ablation.parent"
+_PARENT_RUN: Final = "mlflow.parentRunId"
+_HOME: Final = "ablation.home"
+"""The host and the home that a run was last written from: several homes may share one tracking server."""
 
 
 def place_of(trial: TrialSpec) -> Place:
@@ -35,12 +38,15 @@ class Mirror:
     """An MLflow experiment, its parent run, and a run per trial. Every method raises what MLflow raises."""
 
     def __init__(self, client: MlflowClient, store: Store, name: str, plan: Sequence[TrialSpec]) -> None:
-        """Attach to what there is, make what there is not, and end runs that the plan no longer names."""
+        """Attach to what there is, make what there is not, and end this home's runs that the plan no longer names."""
         self._client = client
+        self._home = store.home
+        self._home_tag = f"{os.uname().nodename}:{store.home.resolve()}"
         self._experiment_id = _experiment(client, store, name)
         parent = None
         self._runs: dict[Place, Run] = {}
         self._trials: dict[Place, TrialRun] = {}
+        self._settled: set[Place] = set()
         for run in _runs(client, self._experiment_id):
             if run.data.tags.get(_PARENT) == name:
                 parent = run
@@ -50,21 +56,26 @@ class Mirror:
             parent = client.create_run(self._experiment_id, tags={_PARENT: name}, run_name=name)
         self.parent = KnownRun(client, parent)
         for place in self._runs.keys() - {place_of(trial) for trial in plan}:
-            if self._runs[place].info.status == "RUNNING":
+            if self._runs[place].info.status == "RUNNING" and not self._is_anothers(place):
                 TrialRun(client, self._runs[place]).interrupt()
 
-    def send(self, trial: TrialSpec, home: Path) -> Status:
-        """Bring a trial's run up to date, and say where it stands; what has not begun gets no run."""
+    def send(self, trial: TrialSpec) -> None:
+        """Bring a trial's run up to date with its folder; what has not begun gets no run."""
         assert trial.train_key is not None
-        place, folder = place_of(trial), TrialFolder(home, trial.train_key)
-        standing = status(home, trial.train_key, trial.evaluate_key)
-        if place not in self._trials and self._is_complete(place, standing):
-            return standing
-        if standing == "to do" and place not in self._runs and not _is_half_trained(folder):
-            return standing
+        place, folder = place_of(trial), TrialFolder(self._home, trial.train_key)
+        if place in self._settled:
+            return
+        standing = status(self._home, trial.train_key, trial.evaluate_key)
+        is_final = standing in ("done", "diverged")
+        if is_final and place not in self._trials and self._is_complete(place, standing):
+            self._settled.add(place)
+            return
+        is_ours = place in self._runs and not self._is_anothers(place)
+        if standing == "to do" and not is_ours and not _is_half_trained(folder):
+            return
         names = ("row", "seed", "group", "train_key", "evaluate_key")
         tags = {f"ablation.{name}": str(value) for name in names if (value := getattr(trial, name)) is not None}
-        tags["mlflow.parentRunId"] = self.parent.id
+        tags |= {_HOME: self._home_tag, _PARENT_RUN: self.parent.id}
         if place not in self._runs:
             name = f"{trial.row} seed {trial.seed}"
             self._runs[place] = self._client.create_run(self._experiment_id, _began(folder), tags, name)
@@ -72,16 +83,22 @@ class Mirror:
             self._trials[place] = TrialRun(self._client, self._runs[place])
         self._trials[place].set_tags(tags)
         self._trials[place].update(trial, folder, standing)
-        return standing
+        if is_final:
+            self._settled.add(place)
+            del self._trials[place]  # with every point that it has sent
+
+    def _is_anothers(self, place: Place) -> bool:
+        """Whether a run was last written from another home, where it may still be running."""
+        return self._runs[place].data.tags.get(_HOME, self._home_tag) != self._home_tag
 
     def _is_complete(self, place: Place, standing: Status) -> bool:
         """Whether an earlier coordinator sent all of a trial: a run's status is the last thing that is sent."""
         run = self._runs.get(place)
         return (
             run is not None
-            and standing in ("done", "diverged")
             and run.info.status == MLFLOW_STATUS[standing]
             and run.data.tags.get("ablation.status") == standing
+            and run.data.tags.get(_PARENT_RUN) == self.parent.id  # the parent may have been deleted since
         )
 
 

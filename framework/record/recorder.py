@@ -44,10 +44,10 @@ class Recorder:
     ) -> None:
         """Open the store; `tracking` None is a SQLite file in `home`.
 
+        `plan` is the whole experiment's, also where only some of it is run: the parent run shows all of it.
         `resolved` is the experiment as YAML with everything filled in, `plugins` where each plugin comes
         from; both are kept with the parent run.
         """
-        self._home = home
         self._name = experiment.name
         self._plan = [trial for trial in plan if trial.evaluate_key is not None]
         self._twins: dict[str, list[TrialSpec]] = {}
@@ -58,7 +58,6 @@ class Recorder:
         self._breaker = Breaker(clock)
         self._mirror: Mirror | None = None
         self._unsent: dict[Place, TrialSpec] = {}
-        self._settled: set[Place] = set()
         self._files = {"experiment.yaml": resolved, "plugins.json": json.dumps(list(plugins), indent=2)}
         self._status = "RUNNING"
         self._parent_is_sent = False
@@ -67,10 +66,6 @@ class Recorder:
     def behind(self) -> bool:
         """Whether something that is known here has not reached MLflow."""
         return bool(self._unsent) or not self._parent_is_sent
-
-    def ui_line(self) -> str:
-        """The shell line that shows what is recorded, or a server's address."""
-        return self._store.ui_line()
 
     def sync(self, trial: TrialSpec) -> None:
         """Bring a trial's run up to date with its folder.
@@ -129,8 +124,7 @@ class Recorder:
         refusal = None
         for place, trial in list(self._unsent.items()):
             try:
-                if place not in self._settled and mirror.send(trial, self._home) in ("done", "diverged"):
-                    self._settled.add(place)
+                mirror.send(trial)
             except MlflowException as error:
                 if error.error_code not in _REFUSALS:
                     raise

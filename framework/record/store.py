@@ -14,12 +14,11 @@ from mlflow import MlflowClient
 
 from framework.errors import SpecError
 from framework.files import held
+from framework.record.address import DATABASES, database_of, is_server, scheme_of
 
 # Every failure is told once, in our words; MLflow prints a traceback for each, its HTTP client a line for each try.
 logging.getLogger("mlflow").setLevel(logging.CRITICAL)
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
-
-_DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +30,28 @@ class Store:
 
     @classmethod
     def at(cls, tracking: str | None, home: Path) -> Store:
-        """Check an address. Raises `SpecError` for what MLflow no longer takes, such as a folder."""
+        """Check an address. Raises `SpecError` for what MLflow no longer takes, such as a folder, and for none."""
         home = home.absolute()
         ours = f"sqlite:///{home / 'mlflow.db'}"
         if tracking is None:
             return cls(ours, home)
-        scheme = urlsplit(tracking).scheme.partition("+")[0]
+        scheme = scheme_of(tracking)
+        if scheme not in (*DATABASES, "http", "https"):
+            raise SpecError(
+                f"{tracking!r} is no address that MLflow keeps records at (folders such as ./mlruns are retired): "
+                f"use --tracking {ours}, or a server's http:// address",
+                "--tracking",
+            )
+        if database_of(tracking) is None and not is_server(tracking):
+            raise SpecError(
+                f"{tracking!r} names no database that lasts and no server: write --tracking sqlite:///FILE, "
+                "postgresql://USER@HOST:PORT/DATABASE or http://HOST:PORT",
+                "--tracking",
+            )
         if scheme == "sqlite":
             prefix, _, path = tracking.partition(":///")
             return cls(f"{prefix}:///{Path(path).absolute()}", home)
-        if scheme in _DATABASES or scheme in ("http", "https"):
-            return cls(tracking, home)
-        raise SpecError(
-            f"{tracking!r} is no address that MLflow keeps records at (folders such as ./mlruns are retired): "
-            f"use --tracking {ours}, or a server's http:// address",
-            "--tracking",
-        )
+        return cls(tracking, home)
 
     @property
     def is_server(self) -> bool:

@@ -7,76 +7,76 @@ and is finished under its own number, unless the experiment no longer asks for i
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import optuna
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
-from framework.curves import Point
 from framework.errors import SpecError
-from framework.journal import Evaluation
 from framework.plan import Plan
 from framework.spec import ExperimentSpec, TrialSpec
+from framework.study.ending import Ending
 
 Cell: TypeAlias = tuple[str, int, str | None]
 """Row, seed and evaluate key."""
 
-_CURVE: Final = "dev/perplexity"
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """An Optuna trial that is running, and what is to be run for it."""
-
-    trial: TrialSpec
-    live: optuna.trial.Trial
-
 
 class StudyMirror:
-    """One coordinator's view of the study. Nobody else writes to it meanwhile."""
+    """One coordinator's view of the study. Nobody else writes to it meanwhile.
+
+    Once the study is open, every method may be called again after it failed: what had arrived is not sent twice.
+    """
 
     def __init__(self, experiment: ExperimentSpec, home: Path, storage: str | None) -> None:
         """Open the study, or make it. Raises `SpecError` for a storage that cannot be opened."""
         optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._name = experiment.name
         self._asked_for = {
             (name, seed) for name, row in experiment.rows.items() for seed in row.seeds or experiment.seeds
         }
-        journal = home / "studies" / f"{experiment.name}.journal"
+        self._journal = home / "studies" / f"{experiment.name}.journal"
+        self._storage = storage
+        self._started: dict[Cell, int] = {}
+        """Optuna's ids of the trials that this coordinator runs or ran."""
         try:
-            self._study = optuna.create_study(
-                study_name=experiment.name,
-                storage=_journal(journal) if storage is None else storage,
-                load_if_exists=True,
-                direction="minimize",
-                sampler=_NothingToSample(),
-            )
-            self._known = self._by_cell()
+            self.reopen()
         except Exception as error:  # Optuna's, SQLAlchemy's, a driver's: whatever a broken study raises
-            words = f"{type(error).__name__}: {error}".partition("\n")[0]
             raise SpecError(
-                f"the Optuna study at {storage or journal} cannot be opened: {words}. It can be rebuilt: move it "
+                f"the Optuna study at {self.shown} cannot be opened: {in_short(error)}. It can be rebuilt: move it "
                 "away, and the same command fills a new one from the trials' folders",
                 "--storage" if storage else "",
             ) from error
 
+    @property
+    def shown(self) -> str:
+        """Where the study is, without a password."""
+        address = self._storage or str(self._journal)
+        password = urlsplit(address).password
+        return address.replace(f":{password}@", ":***@") if password else address
+
+    def reopen(self) -> None:
+        """Open the study afresh, and read what it holds. Raises whatever Optuna raises, as do all that follow."""
+        self._study = optuna.create_study(
+            study_name=self._name,
+            storage=_journal(self._journal) if self._storage is None else self._storage,
+            load_if_exists=True,
+            direction="minimize",
+            sampler=_NothingToSample(),
+        )
+        self._known = self._by_cell()
+
     def pending(self, plan: Plan, unfinished: Set[str | None]) -> list[TrialSpec]:
-        """Give the trials whose outcome the study does not hold yet, interrupted ones first.
+        """Give the trials whose outcome the study does not hold yet, interrupted ones first. Asks nobody.
 
         `unfinished` are the evaluate keys whose folders are not done; others are given only if the study has
-        missed their end, to be told without running. Trials that the experiment no longer asks for end here.
+        missed their end, to be told without running.
         """
         planned = {_cell(trial): trial for trial in plan}
-        chosen = {(trial.row, trial.seed) for trial in plan}
-        interrupted = {cell: found[-1] for cell, found in self._known.items() if found[-1].state == TrialState.RUNNING}
-        for cell, found in interrupted.items():
-            place = cell[:2]
-            # Gone from the experiment, or asked for under other keys by now. What is merely not chosen waits.
-            if place not in self._asked_for or (place in chosen and cell not in planned):
-                self._tell(self._live(found), TrialState.FAIL, {"status": "withdrawn"})
+        interrupted = self._interrupted()
         first = sorted(planned.keys() & interrupted.keys(), key=lambda cell: interrupted[cell].number)
         rest = [
             cell
@@ -86,11 +86,23 @@ class StudyMirror:
         ]
         return [planned[cell] for cell in (*first, *rest)]
 
-    def start(self, trial: TrialSpec) -> Ticket:
+    def withdraw(self, plan: Plan) -> None:
+        """End the interrupted trials that the experiment no longer asks for."""
+        planned = set(map(_cell, plan))
+        chosen = {(trial.row, trial.seed) for trial in plan}
+        for cell, found in self._interrupted().items():
+            place = cell[:2]
+            # Gone from the experiment, or asked for under other keys by now. What is merely not chosen waits.
+            if place not in self._asked_for or (place in chosen and cell not in planned):
+                self._tell(self._live(found), TrialState.FAIL, {"status": "withdrawn"})
+
+    def start(self, trial: TrialSpec) -> None:
         """Have an Optuna trial run: the one that was interrupted, or a new one."""
-        earlier = self._known.get(_cell(trial), [])
+        cell = _cell(trial)
+        earlier = self._known.get(cell, [])
         if earlier and earlier[-1].state == TrialState.RUNNING:
-            return Ticket(trial, self._live(earlier[-1]))
+            self._started[cell] = earlier[-1]._trial_id
+            return
         attributes = {
             "row": trial.row,
             "seed": trial.seed,
@@ -102,26 +114,26 @@ class StudyMirror:
             attributes["retry_of"] = earlier[-1].number
         # Without parameters every trial looks like the last one, so that Optuna's own check must stay off.
         self._study.enqueue_trial({}, user_attrs=attributes, skip_if_exists=False)
-        return Ticket(trial, self._study.ask())
+        self._started[cell] = self._study.ask()._trial_id
 
-    def tell_done(self, ticket: Ticket, evaluation: Evaluation, points: list[Point]) -> None:
-        """Finish a trial with its scores; its dev curve becomes Optuna's intermediate values.
+    def end(self, trial: TrialSpec, ending: Ending) -> None:
+        """Finish a trial that was started; its dev curve becomes Optuna's intermediate values.
 
-        Its value is the perplexity that was measured, or the curve's last where only other scores were asked
-        for: the study minimises.
+        One without a value is a FAIL, whose attributes say why.
         """
-        curve = [(point.step, point.values[_CURVE]) for point in points if _CURVE in point.values]
-        for step, perplexity in curve:
-            ticket.live.report(perplexity, step)
-        value = evaluation.metrics.get(f"{ticket.trial.evaluate.split}/perplexity", curve[-1][1])
-        self._tell(ticket.live, TrialState.COMPLETE, {"status": "done", **evaluation.metrics}, value)
-
-    def tell_failed(self, ticket: Ticket, status: str, reason: str) -> None:
-        """Finish a trial that has no scores: `diverged`, which is final, or `failed`."""
-        self._tell(ticket.live, TrialState.FAIL, {"status": status, "reason": reason})
+        found = self._study._storage.get_trial(self._started[_cell(trial)])
+        if found.state.is_finished():
+            return  # told before, by a call that failed only afterwards
+        live = self._live(found)
+        for step, perplexity in ending.curve:
+            if step not in found.intermediate_values:
+                live.report(perplexity, step)
+        reason = {} if ending.reason is None else {"reason": ending.reason}
+        state = TrialState.FAIL if ending.value is None else TrialState.COMPLETE
+        self._tell(live, state, {"status": ending.status, **reason, **ending.metrics}, ending.value)
 
     def _tell(
-        self, live: optuna.trial.Trial, state: TrialState, attributes: dict[str, Any], value: float | None = None
+        self, live: optuna.trial.Trial, state: TrialState, attributes: Mapping[str, Any], value: float | None = None
     ) -> None:
         for key, attribute in attributes.items():
             live.set_user_attr(key, attribute)
@@ -129,6 +141,9 @@ class StudyMirror:
 
     def _live(self, found: FrozenTrial) -> optuna.trial.Trial:
         return optuna.trial.Trial(self._study, found._trial_id)
+
+    def _interrupted(self) -> dict[Cell, FrozenTrial]:
+        return {cell: found[-1] for cell, found in self._known.items() if found[-1].state == TrialState.RUNNING}
 
     def _by_cell(self) -> dict[Cell, list[FrozenTrial]]:
         for _ in self._study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
@@ -164,7 +179,13 @@ def _cell_of(found: FrozenTrial) -> Cell | None:
 
 
 def _is_final(found: FrozenTrial) -> bool:
-    return found.state == TrialState.COMPLETE or found.user_attrs.get("status") == "diverged"
+    return found.state == TrialState.COMPLETE or found.user_attrs.get("status") in ("done", "diverged")
+
+
+def in_short(error: Exception) -> str:
+    """One line; Optuna's own error for a database in trouble does not say which trouble."""
+    error = error.__cause__ if isinstance(error.__cause__, Exception) else error
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def _journal(path: Path) -> optuna.storages.JournalStorage:
