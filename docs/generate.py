@@ -42,7 +42,8 @@ never a number, and numbers are finite. Unknown keys are errors at every depth.
 - **A change** of a row is a dotted key and its new value: `model.num_heads: 1`,
   `model.sites.decoder.cross.attention_score: additive`. `….options.x` changes one option and keeps the others.
 - **`--set KEY=VALUE`** changes the base in the same way; a row's own change of that key wins.
-- **Paths** in options and `plugins` start at the folder of the file that writes them.
+- **Paths** in `plugins` start at the folder of the file that writes them, paths in a corpus's options at the folder of
+  the file that names the corpus.
 - Fields marked ○ change neither weights nor scores and stay out of a trial's keys.
 """
 
@@ -95,7 +96,7 @@ def in_words(annotation: Any) -> str:
     if origin in (types.UnionType, typing.Union):
         return " or ".join("null" if member is type(None) else in_words(member) for member in arguments)
     if origin is tuple:
-        return f"a list of {in_words(arguments[0])}"
+        return f"a list, each entry {in_words(arguments[0])}"
     if origin is dict or (isinstance(annotation, type) and issubclass(annotation, Spec)):
         return "a mapping"
     return {int: "a whole number", float: "a number", str: "text", bool: "true or false"}[annotation]
@@ -108,13 +109,13 @@ def bounds(metadata: typing.Iterable[Any]) -> str:
         for bound in marks:
             match bound:
                 case Gt(limit):
-                    found.append(f"above {limit:g}")
+                    found.append(f"above {limit:,}")
                 case Ge(limit):
-                    found.append(f"from {limit:g}")
+                    found.append(f"from {limit:,}")
                 case Lt(limit):
-                    found.append(f"below {limit:g}")
+                    found.append(f"below {limit:,}")
                 case Le(limit):
-                    found.append(f"to {limit:g}")
+                    found.append(f"to {limit:,}")
                 case MinLen(length):
                     found.append(f"at least {length}")
     return f", {', '.join(dict.fromkeys(found))}" if found else ""
