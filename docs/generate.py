@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import types
-import typing
 from pathlib import Path
-from typing import Any
 
-from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic.fields import FieldInfo
 
 from framework.spec import (
@@ -22,8 +18,8 @@ from framework.spec import (
     TrainSpec,
 )
 from framework.spec.base import INCIDENTAL, Spec
-from framework.spec.component import OfKind
 from framework.spec.data import TokenizerSpec
+from framework.spec.describe import takes
 
 PAGE = Path(__file__).with_name("experiment-file.md")
 
@@ -77,48 +73,6 @@ def page() -> str:
             lines.append(f"| `{name}`{mark} | {takes(field)} | {default(field)} | {meaning} |")
         parts.append("\n".join([*lines, *(["", note] if note else [])]) + "\n")
     return "\n".join(parts)
-
-
-def takes(field: FieldInfo) -> str:
-    """What may be written, in words."""
-    kinds = [mark.kind for mark in field.metadata if isinstance(mark, OfKind)]
-    words = f"a component: `{kinds[0]}`" if kinds else in_words(field.annotation)
-    return words + bounds(field.metadata)
-
-
-def in_words(annotation: Any) -> str:
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if hasattr(annotation, "__metadata__"):
-        kinds = [mark.kind for mark in annotation.__metadata__ if isinstance(mark, OfKind)]
-        return f"a component: `{kinds[0]}`" if kinds else in_words(arguments[0]) + bounds(annotation.__metadata__)
-    if origin is typing.Literal:
-        return " or ".join(f"`{choice}`" for choice in arguments)
-    if origin in (types.UnionType, typing.Union):
-        return " or ".join("null" if member is type(None) else in_words(member) for member in arguments)
-    if origin is tuple:
-        return f"a list, each entry {in_words(arguments[0])}"
-    if origin is dict or (isinstance(annotation, type) and issubclass(annotation, Spec)):
-        return "a mapping"
-    return {int: "a whole number", float: "a number", str: "text", bool: "true or false"}[annotation]
-
-
-def bounds(metadata: typing.Iterable[Any]) -> str:
-    found = []
-    for mark in metadata:
-        marks = getattr(mark, "metadata", None) or (mark,)
-        for bound in marks:
-            match bound:
-                case Gt(limit):
-                    found.append(f"above {limit:,}")
-                case Ge(limit):
-                    found.append(f"from {limit:,}")
-                case Lt(limit):
-                    found.append(f"below {limit:,}")
-                case Le(limit):
-                    found.append(f"to {limit:,}")
-                case MinLen(length):
-                    found.append(f"at least {length}")
-    return f", {', '.join(dict.fromkeys(found))}" if found else ""
 
 
 def default(field: FieldInfo) -> str:

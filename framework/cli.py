@@ -86,8 +86,6 @@ DEFAULTS = Selection()
 @app.command
 def check(*files: File, selection: Selection = DEFAULTS) -> int:
     """Validate experiment files; print every error at once."""
-    from framework.survey import missing_corpora
-
     if not files:
         raise SpecError("name at least one experiment file", "check")
     code = 0
@@ -101,9 +99,7 @@ def check(*files: File, selection: Selection = DEFAULTS) -> int:
             continue
         rows = len({line.trial.row for line in lines})
         print(f"{file}: fine ({_count(rows, 'row')}, {_count(len(lines), 'trial')})")
-        missing = missing_corpora(experiment.plan(), experiment.loaded, experiment.registry)
-        for warning in (*missing, *experiment.warnings()):
-            print(f"{file}: warning: {warning}", file=sys.stderr)
+        _warn(experiment)
     return code
 
 
@@ -116,6 +112,8 @@ def plan(file: File, /, *, selection: Selection = DEFAULTS, format: Literal["tab
 
     experiment = selection.load(file)
     print(render_plan(experiment.spec, experiment.survey(), format, Console()), end="")
+    print(f"home: {experiment.home.absolute()}", file=sys.stderr)
+    _warn(experiment)
 
 
 @app.command
@@ -141,7 +139,10 @@ def run(
     for (row, seed), error in summary.failures.items():
         print(f"failed: row {row}, seed {seed}: {error}", file=sys.stderr)
     if summary.failures:
-        print("The same command tries failed trials again.", file=sys.stderr)
+        print(
+            f"The same command tries failed trials again; traces: {experiment.home}/trials/*/failure.json",
+            file=sys.stderr,
+        )
     for line in experiment.where_to_look():
         print(line, file=sys.stderr)
     return TRIAL_FAILED if experiment.lacks_scores() else 0
@@ -170,6 +171,7 @@ def report(
     else:  # a file is no terminal: it gets every column
         text = render(experiment.report(), format, Console(file=StringIO(), force_terminal=False), per)
         output.write_text(text, encoding="utf-8")
+    _warn(experiment)
 
 
 @app.command
@@ -215,6 +217,7 @@ def show_plugin(kind: str, name: str, /, *, plugin: PluginPaths = ()) -> None:
 
     from framework.registry import Registry
     from framework.spec.component import KINDS
+    from framework.spec.describe import default, takes
     from framework.spec.suggest import choices
 
     registry = Registry.load(plugin)
@@ -229,8 +232,12 @@ def show_plugin(kind: str, name: str, /, *, plugin: PluginPaths = ()) -> None:
     fields = entry.plugin.Options.model_fields
     print("\nOptions:" if fields else "\nNo options.")
     for option, field in fields.items():
-        default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=True)}"
-        print(f"  {option}: {default}. {field.description or ''}".rstrip())
+        print(f"  {option}: {takes(field)}; {default(field)}. {' '.join((field.description or '').split())}".rstrip())
+
+
+def _warn(experiment: Experiment) -> None:
+    for warning in experiment.warnings():
+        print(f"{experiment.loaded.path}: warning: {warning}", file=sys.stderr)
 
 
 def _count(number: int, noun: str) -> str:

@@ -23,7 +23,7 @@ from framework.spec.load import Loaded, ResolvedRow, read, validate
 from framework.spec.suggest import choices
 from framework.spec.writing import to_yaml
 from framework.study import Progress, Summary, coordinate, owned, tell_what_is_done
-from framework.survey import Surveyed, parameters_by_row, survey
+from framework.survey import Surveyed, missing_corpora, parameters_by_row, survey
 from framework.trial import data_folder
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def load(
     return Experiment(loaded, registry, paths, Path(home), storage, tracking, tuple(rows), tuple(seeds))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Experiment:
     """A validated experiment and where it lives."""
 
@@ -73,6 +73,10 @@ class Experiment:
     tracking: str | None
     rows: tuple[str, ...]
     seeds: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        rows, trials = len(self.loaded.rows), len(self._plan)
+        return f"<Experiment {self.spec.name}: {rows} rows, {trials} trials, home {self.home}>"
 
     @property
     def spec(self) -> ExperimentSpec:
@@ -101,14 +105,14 @@ class Experiment:
         return parameters_by_row(self._plan, self.loaded, self.registry)
 
     def warnings(self) -> list[str]:
-        """What is allowed and probably not meant."""
+        """What is allowed and probably not meant, and corpora that are not there."""
         first: dict[str | None, str] = {}
         twins = []
         for trial in self._plan:
             other = first.setdefault(trial.evaluate_key, trial.row)
             if trial.evaluate_key is not None and other != trial.row:
                 twins.append(f"rows {other!r} and {trial.row!r} ask for the same trials, which run once")
-        return list(dict.fromkeys(twins))
+        return [*map(str, missing_corpora(self._plan, self.loaded, self.registry)), *dict.fromkeys(twins)]
 
     def survey(self) -> list[Surveyed]:
         """The trials with their parameters and where they stand. Raises `SpecError` for parts that do not fit."""
@@ -167,9 +171,13 @@ class Experiment:
         """The lines that open what was recorded."""
         from framework.record.store import Store
 
-        study = self.storage or str(self.home / "studies" / f"{self.spec.name}.journal")
+        study = self.storage or str(self.home.absolute() / "studies" / f"{self.spec.name}.journal")
         store = Store.at(self.tracking, self.home)
-        return [f"MLflow:  {store.ui_line()}", f"Optuna:  optuna-dashboard {shlex.quote(study)}"]
+        address = "" if store.is_server else "  # http://127.0.0.1:5000"
+        return [
+            f"MLflow:  {store.ui_line()}{address}",
+            f"Optuna:  optuna-dashboard {shlex.quote(study)}  # http://127.0.0.1:8080",
+        ]
 
     def _standings(self, trials: Plan) -> list[Status]:
         return [status(self.home, trial.train_key, trial.evaluate_key) for trial in trials]

@@ -17,9 +17,12 @@ from framework.report.yardstick import Yardstick, yardstick
 from framework.spec import ExperimentSpec, TrialSpec
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """What `render` turns into text. `trials` has a line per planned trial, `summaries` one per row."""
+    """What `render` turns into text, and `print` into the table.
+
+    `trials` has a line per planned trial, `summaries` one per row.
+    """
 
     experiment: ExperimentSpec
     plan: tuple[TrialSpec, ...]
@@ -39,6 +42,15 @@ class Report:
         frame = collect.trials(plan, home, parameters)
         measure = yardstick(experiment, plan, frame)
         return cls(experiment, plan, frame, summarize(experiment, plan, frame, measure), measure)
+
+    def __repr__(self) -> str:
+        done = self.trials["status"].to_list().count("done")
+        return f"<Report of {self.experiment.name}: {done} of {len(self.plan)} trials done>"
+
+    def __str__(self) -> str:
+        from framework.report.render import render
+
+        return render(self, "table").rstrip("\n")
 
     @property
     def notes(self) -> tuple[str, ...]:

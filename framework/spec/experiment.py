@@ -18,7 +18,7 @@ from framework.spec.base import Spec, distinct, misfit
 from framework.spec.data import DataSpec
 from framework.spec.evaluation import EvaluateSpec
 from framework.spec.model import ModelSpec
-from framework.spec.suggest import did_you_mean
+from framework.spec.suggest import choices
 from framework.spec.training import TrainSpec
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
@@ -92,8 +92,8 @@ class ExperimentSpec(Spec):
     @model_validator(mode="after")
     def _baseline_is_a_row(self) -> ExperimentSpec:
         if self.baseline not in self.rows:
-            hint = did_you_mean(self.baseline, self.rows)
-            raise misfit(f"no row is named {self.baseline!r}{hint}", at="baseline")
+            offered = choices(self.baseline, self.rows)
+            raise misfit(f"no row is named {self.baseline!r}: set baseline to one that is{offered}", at="baseline")
         return self
 
 

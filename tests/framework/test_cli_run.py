@@ -33,8 +33,8 @@ def test_run_prints_the_table_and_nothing_else_to_standard_output(done):
     assert said.err.splitlines() == [
         "",
         "2 trials run, 0 done before.",
-        f"MLflow:  mlflow ui --workers 1 --backend-store-uri sqlite:///{home}/mlflow.db",
-        f"Optuna:  optuna-dashboard {home}/studies/tiny.journal",
+        f"MLflow:  mlflow ui --workers 1 --backend-store-uri sqlite:///{home}/mlflow.db  # http://127.0.0.1:5000",
+        f"Optuna:  optuna-dashboard {home}/studies/tiny.journal  # http://127.0.0.1:8080",
     ]
 
 

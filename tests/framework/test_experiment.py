@@ -107,13 +107,13 @@ def test_rows_alike_are_warned_of_once(tmp_path):
 def test_where_to_look_can_be_pasted_into_a_shell(tmp_path):
     home = tmp_path / "a home"
     assert fw.load(write(tmp_path), home=home).where_to_look() == [
-        f"MLflow:  mlflow ui --workers 1 --backend-store-uri 'sqlite:///{home}/mlflow.db'",
-        f"Optuna:  optuna-dashboard '{home}/studies/tiny.journal'",
+        f"MLflow:  mlflow ui --workers 1 --backend-store-uri 'sqlite:///{home}/mlflow.db'  # http://127.0.0.1:5000",
+        f"Optuna:  optuna-dashboard '{home}/studies/tiny.journal'  # http://127.0.0.1:8080",
     ]
     elsewhere = fw.load(write(tmp_path), home=home, storage="sqlite:///o.db", tracking="http://127.0.0.1:5000")
     assert elsewhere.where_to_look() == [
         "MLflow:  http://127.0.0.1:5000",
-        "Optuna:  optuna-dashboard sqlite:///o.db",
+        "Optuna:  optuna-dashboard sqlite:///o.db  # http://127.0.0.1:8080",
     ]
     assert not home.exists()
 

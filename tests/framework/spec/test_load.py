@@ -193,9 +193,13 @@ def test_the_longest_pair_fits_a_batch(faults, load):
 
 def test_the_baseline_is_one_of_the_rows(faults, load):
     text = f"{MINIMAL}baseline: bas\nrows: {{base: {{}}, x: {{}}}}\n"
-    assert faults(text) == ["x.yaml:3:1: baseline: no row is named 'bas'; did you mean 'base'?"]
+    assert faults(text) == [
+        "x.yaml:3:1: baseline: no row is named 'bas': set baseline to one that is; did you mean 'base'? There are: base"
+    ]
     assert load(text, "baseline=x").experiment.baseline == "x"
-    assert faults(f"{MINIMAL}rows: {{first: {{}}}}\n") == ["x.yaml:1:1: baseline: no row is named 'base'"]
+    assert faults(f"{MINIMAL}rows: {{first: {{}}}}\n") == [
+        "x.yaml:1:1: baseline: no row is named 'base': set baseline to one that is; there are: first"
+    ]
 
 
 def test_a_row_may_have_seeds_of_its_own(load):
