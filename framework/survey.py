@@ -9,11 +9,13 @@ from pathlib import Path
 
 import torch
 
-from framework.contracts import Objective
+from framework.contracts import Dims, Objective
 from framework.errors import MissingCorpus, PluginError, Problem, SpecError
 from framework.evaluate.measure import chosen_metrics
+from framework.frames import innermost_frame
 from framework.journal import Status, status
 from framework.model.assemble import assemble
+from framework.model.probe import probe_mask, probe_score, probed_parts
 from framework.model.transformer import num_parameters
 from framework.plan import Plan, corpus_of
 from framework.registry import Registry
@@ -81,11 +83,12 @@ def missing_corpora(plan: Plan, loaded: Loaded, registry: Registry) -> list[Prob
 
 
 class _Fitting:
-    """Puts the parts of rows together, each model once."""
+    """Puts the parts of rows together, each model once, and probes their scores and masks, each once."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._counts: dict[str, int] = {}
+        self._broken: dict[tuple[object, ...], str | None] = {}
 
     def problems(self, row: ResolvedRow) -> list[Problem]:
         """What does not fit, each at the place where that part was written."""
@@ -97,7 +100,7 @@ class _Fitting:
         except (Exception, SystemExit) as error:  # whatever a plugin raises while it is built
             words = str(error) if isinstance(error, PluginError) else _in_words(error)
             return [row.placed(Problem(words, self._culprit(error, row.spec)))]
-        return []
+        return list(dict.fromkeys(map(row.placed, self._broken_contracts(row.spec.model))))
 
     def parameters(self, spec: ResolvedSpec) -> int:
         model = f"{spec.model.model_dump_json()}{spec.data.model_dump_json()}"
@@ -105,6 +108,21 @@ class _Fitting:
             with torch.device("meta"):
                 self._counts[model] = num_parameters(assemble(spec.model, spec.data, self._registry))
         return self._counts[model]
+
+    def _broken_contracts(self, model: ModelSpec) -> Iterator[Problem]:
+        for path, kind, component, dims in probed_parts(model, self._registry):
+            part = kind, component.model_dump_json(), dims.num_heads, dims.d_k, dims.site
+            if part not in self._broken:
+                self._broken[part] = self._probe(kind, component, dims)
+            if words := self._broken[part]:
+                yield Problem(words, path)
+
+    def _probe(self, kind: str, component: Component, dims: Dims) -> str | None:
+        try:
+            (probe_mask if kind == "mask" else probe_score)(component, dims, self._registry)
+        except PluginError as error:
+            return str(error)
+        return None
 
     def _require_measurable(self, spec: ResolvedSpec) -> None:
         component, architecture = spec.train.objective, spec.model.architecture
@@ -146,6 +164,6 @@ def _derived(trial: TrialSpec, baseline: ModelSpec) -> dict[str, int]:
 
 
 def _in_words(error: BaseException) -> str:
-    where = traceback.extract_tb(error.__traceback__)[-1]
+    where = innermost_frame(error)
     said = str(error).partition("\n")[0]  # torch goes on with frames of its own
     return f"the model cannot be built: {type(error).__name__}: {said} ({where.filename}:{where.lineno})"

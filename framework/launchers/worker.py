@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 from typing import Any, TextIO
 
+from framework.frames import innermost_frame
 from framework.registry import Registry
 from framework.spec import TrialSpec
 from framework.trial import run_trial, use_one_thread
@@ -42,8 +43,13 @@ def _run(request: str, registry: Registry, home: Path) -> dict[str, Any]:
         trial = TrialSpec.model_validate_json(request, context={"catalog": registry})
         run_trial(trial, registry, home)
     except BaseException as error:  # whatever a plugin raises, SystemExit too, costs this trial alone
-        return {"error": f"{type(error).__name__}: {error}".splitlines()[0], "trace": traceback.format_exc()}
+        return {"error": _in_a_line(error), "trace": traceback.format_exc()}
     return {}
+
+
+def _in_a_line(error: BaseException) -> str:
+    said, where = f"{type(error).__name__}: {error}".splitlines()[0], innermost_frame(error)
+    return f"{said} ({Path(where.filename).name}:{where.lineno} in {where.name})"
 
 
 def _answer(message: dict[str, Any], answers: TextIO) -> None:

@@ -41,7 +41,7 @@ class Slots:
         return self._stack(Site.DECODER_SELF, cross=Site.DECODER_CROSS)
 
     def _stack(self, own: Site, cross: Site | None) -> Stack:
-        scheme: PositionalScheme = self._build("positional_scheme", self.model.positional_scheme, self._dims(own))
+        scheme: PositionalScheme = self._build("positional_scheme", self.model.positional_scheme, self.dims(own))
         layers = [
             Layer(
                 self._mixing(own, scheme),
@@ -56,7 +56,7 @@ class Slots:
         return Stack(scheme, layers, final_norm, self.model.dropout)
 
     def _mixing(self, site: Site, scheme: PositionalScheme) -> MixingSubLayer | None:
-        chosen, dims = self.site(site), self._dims(site)
+        chosen, dims = self.site(site), self.dims(site)
         parts = Parts(
             score=self._build("attention_score", chosen.attention_score, dims),
             mask=self._build("mask", chosen.mask, dims),
@@ -66,14 +66,15 @@ class Slots:
         return None if mixer.removes_sublayer else MixingSubLayer(mixer, self._around())
 
     def _feed_forward(self, site: Site) -> FeedForwardSubLayer | None:
-        feed_forward: FeedForward = self._build("feed_forward", self.model.feed_forward, self._dims(site))
+        feed_forward: FeedForward = self._build("feed_forward", self.model.feed_forward, self.dims(site))
         return None if feed_forward.removes_sublayer else FeedForwardSubLayer(feed_forward, self._around())
 
     def _around(self) -> SubLayer:
         model = self.model
         return SubLayer(model.d_model, model.dropout, model.norm, model.norm_order, model.residual)
 
-    def _dims(self, site: Site) -> Dims:
+    def dims(self, site: Site) -> Dims:
+        """The sizes that the parts at a site are built from."""
         model = self.model
         assert model.d_k is not None, "the model spec is resolved"
         assert model.d_v is not None, "the model spec is resolved"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -101,8 +102,10 @@ def test_a_run_with_trouble_tells_it_and_exits_with_1(troubled):
     assert said.code == 1
     assert "1 trial run, 1 done before." in said.err
     assert "diverged: row wild, seed 1: diverged at step " in said.err
-    assert (
-        "failed: row raises, seed 1: RuntimeError: it happened\nThe same command tries failed trials again." in said.err
+    assert re.search(
+        r"failed: row raises, seed 1: RuntimeError: it happened \(mishaps.py:\d+ in forward\)\n"
+        r"The same command tries failed trials again; traces: ",
+        said.err,
     )
     for row in ("base", "wild", "raises"):
         assert row in said.out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import textwrap
 
 import pytest
@@ -119,7 +121,7 @@ def test_one_misfit_of_all_rows_is_told_once(tmp_path):
 
 def plugin(folder, contract, body):
     """Write a plugin named `mine`; `body` is what its class holds."""
-    hook = {"Objective": "objective", "AttentionScore": "attention_score"}[contract]
+    hook = {"Objective": "objective", "AttentionScore": "attention_score", "Mask": "mask"}[contract]
     path = folder / "mine.py"
     path.write_text(
         '"""Made for a test."""\n\nimport torch\n\nimport framework as fw\n\n\n'
@@ -213,6 +215,73 @@ def test_a_plugin_that_breaks_its_contract_is_told_once_for_all_rows_at_its_name
     line, column = line_of(path, "attention_score: mine")
     assert str(problem).startswith(f"{path}:{line}:{column}: model.attention_score: plugin 'mine': Mine at ")
     assert "has no reset_parameters()" in str(problem)
+
+
+LEAKS = """
+            def forward(self, query, key):
+                return query @ key.roll(-1, dims=2).mT
+"""
+
+
+def test_a_score_that_sees_more_than_a_pair_is_told_once_for_all_rows_and_sites_at_its_name(tmp_path):
+    path = write(tmp_path, model={"attention_score": "mine"})
+    (problem,) = problems_of(path, [plugin(tmp_path, "AttentionScore", LEAKS)])
+    line, column = line_of(path, "attention_score: mine")
+    assert str(problem) == (
+        f"{path}:{line}:{column}: model.attention_score: plugin 'mine': a score sees one query and one key at a time: "
+        "entry (0, 3) changed when key 0 did; compute it from query 0 and key 3 alone"
+    )
+
+
+def test_a_score_of_one_row_s_site_is_placed_at_that_row_s_change(tmp_path):
+    path = write(tmp_path, {"base": {}, "odd": {"change": {"model.sites.decoder.cross.attention_score": "mine"}}})
+    (problem,) = problems_of(path, [plugin(tmp_path, "AttentionScore", LEAKS)])
+    assert problem.path == "rows.odd.change.model.sites.decoder.cross.attention_score"
+
+
+def test_a_score_that_breaks_at_one_row_s_sizes_is_placed_at_that_row_s_change(tmp_path):
+    body = """
+                def forward(self, query, key):
+                    return (query @ key.mT).squeeze(1)
+    """
+    path = write(tmp_path, model={"attention_score": "mine"})
+    (problem,) = problems_of(path, [plugin(tmp_path, "AttentionScore", body)])
+    assert problem.path == "rows.one-head.change"
+    assert problem.message.startswith("plugin 'mine': forward gives shape (2, 3, 4) for 3 queries and 4 keys")
+
+
+def test_a_mask_that_breaks_at_one_site_is_found_there(tmp_path):
+    body = """
+                def __init__(self, options, dims):
+                    super().__init__(options, dims)
+                    self.cross = not dims.site.attends_itself
+                def allowed(self, query_positions, key_positions):
+                    return torch.ones(3, 4) if self.cross else None
+    """
+    path = write(tmp_path, model={"mask": "mine"})
+    (problem,) = problems_of(path, [plugin(tmp_path, "Mask", body)])
+    assert str(problem).startswith(f"{path}:{line_of(path, 'mask: mine')[0]}:")
+    assert "model.mask: plugin 'mine': allowed gives a tensor of torch.float32" in str(problem)
+
+
+def test_a_score_is_probed_once_for_all_rows_that_run_it_at_the_same_sizes(tmp_path):
+    """Once for each site and pair of H and d_k, however many rows and seeds there are."""
+    body = """
+                def __init__(self, options, dims):
+                    super().__init__(options, dims)
+                    self.told = False
+                def forward(self, query, key):
+                    if not self.told:
+                        print("probed", query.size(1), query.size(3))
+                    self.told = True
+                    return query @ key.mT
+    """
+    rows = {"base": {}, "one-head": {"change": {"model.num_heads": 1}}, "wide": {"change": {"model.d_ff": 64}}}
+    path = write(tmp_path, rows, seeds=[1, 2], model={"attention_score": "mine"})
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        load(path, home=tmp_path, plugins=[plugin(tmp_path, "AttentionScore", body)]).survey()
+    assert said.getvalue().splitlines() == ["probed 2 8"] * 3 + ["probed 1 16"] * 3
 
 
 def test_a_corpus_that_is_not_there_is_named_once_where_it_is_written(tmp_path):

@@ -29,6 +29,11 @@ def mishap(how):
     return {"change": {"model.attention_score": {"name": "mishap", "options": {"how": how}}}}
 
 
+def line_of(text):
+    """The number of the mishaps' first line in which `text` stands."""
+    return next(number for number, line in enumerate(MISHAPS.read_text().splitlines(), 1) if text in line)
+
+
 def wait_until(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition():
@@ -97,10 +102,10 @@ def test_a_mishap_costs_its_trial_alone(run):
     assert run.summary.ran == 3
 
 
-def test_a_crash_is_told_in_one_line(run):
+def test_a_crash_is_told_in_one_line_with_the_place_in_the_plugin(run):
     assert run.summary.failures == {
-        ("raises", 1): "RuntimeError: it happened",
-        ("exits", 1): "SystemExit: 3",
+        ("raises", 1): f"RuntimeError: it happened (mishaps.py:{line_of('raise RuntimeError')} in forward)",
+        ("exits", 1): f"SystemExit: 3 (mishaps.py:{line_of('sys.exit')} in forward)",
         ("exits_hard", 1): "the worker process died: exit code 7",
         ("dies", 1): "the worker process died: signal SIGSEGV",
     }
