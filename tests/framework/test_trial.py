@@ -18,20 +18,7 @@ from framework.identity import provenance
 from framework.train import checkpoint
 from framework.train.loop import Training
 from tests.framework.tiny_experiment import TINY
-from tests.framework.trial_bench import Bench, benches
-
-
-@pytest.fixture
-def bench(tmp_path, registry):
-    return benches(tmp_path, registry)
-
-
-@pytest.fixture(scope="module")
-def straight(tmp_path_factory, registry):
-    """The base row, run in one go."""
-    bench = Bench(tmp_path_factory.mktemp("straight"), registry)
-    bench.run()
-    return bench
+from tests.framework.trial_bench import Bench
 
 
 def test_a_trial_fills_its_folder(straight):

@@ -6,20 +6,6 @@ import pytest
 
 from framework.evaluate.errors import Unmeasurable
 from framework.evaluate.perplexity import loss_per_token
-from tests.framework.trial_bench import Bench, benches
-
-
-@pytest.fixture
-def bench(tmp_path, registry):
-    return benches(tmp_path, registry)
-
-
-@pytest.fixture(scope="module")
-def straight(tmp_path_factory, registry):
-    """The base row, run in one go."""
-    bench = Bench(tmp_path_factory.mktemp("straight"), registry)
-    bench.run()
-    return bench
 
 
 def test_divergence_is_final_and_says_where(bench):
