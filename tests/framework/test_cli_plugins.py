@@ -19,7 +19,9 @@ def test_plugins_are_listed_by_kind_with_those_that_failed(tmp_path):
     assert said.code == 0
     lines = said.out.splitlines()
     assert lines[0] == "attention_score"
-    assert "  mishap           Raises, exits, dies or talks, as asked, the first time that it scores." in lines
+    assert (
+        "  mishap           Raises, exits, dies or talks, as asked, the first time that it scores in training." in lines
+    )
     assert lines[-1] == (
         f"FAILED broken ({broken}) failed to load: ModuleNotFoundError: No module named 'nothing_of_that_name'"
     )
@@ -40,7 +42,7 @@ def test_a_plugin_is_shown_with_its_options():
     assert said.code == 0
     assert said.out.startswith(f"attention_score mishap, from {MISHAPS}: ")
     assert "Raises, exits, dies or talks" in said.out
-    assert said.out.endswith("\nOptions:\n  how: required.\n")
+    assert said.out.endswith("\nOptions:\n  how: `raises` or `exits` or `exits_hard` or `dies` or `talks`; required.\n")
     assert ablate("plugins", "show", "positional_scheme", "sinusoidal").out.endswith("\nNo options.\n")
 
 

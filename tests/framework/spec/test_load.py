@@ -194,7 +194,8 @@ def test_the_longest_pair_fits_a_batch(faults, load):
 def test_the_baseline_is_one_of_the_rows(faults, load):
     text = f"{MINIMAL}baseline: bas\nrows: {{base: {{}}, x: {{}}}}\n"
     assert faults(text) == [
-        "x.yaml:3:1: baseline: no row is named 'bas': set baseline to one that is; did you mean 'base'? There are: base"
+        "x.yaml:3:1: baseline: no row is named 'bas': set baseline to one that is; did you mean 'base'? "
+        "There are: base, x"
     ]
     assert load(text, "baseline=x").experiment.baseline == "x"
     assert faults(f"{MINIMAL}rows: {{first: {{}}}}\n") == [
