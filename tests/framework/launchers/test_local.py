@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -43,8 +44,12 @@ def wait_until(condition, seconds=60.0):
 
 def workers():
     """The worker processes of this process; other tests may have left it other children."""
-    living = (child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE)
-    return [child for child in living if "framework.launchers.worker" in child.cmdline()]
+    found = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended, or a zombie
+            if "framework.launchers.worker" in child.cmdline():
+                found.append(child)
+    return found
 
 
 def wait_for(launcher):
@@ -71,7 +76,8 @@ class Run:
 
     def _look(self, progress) -> None:
         for trial in progress.running:
-            (self.process[trial.row],) = (child.pid for child in workers())
+            for child in workers():  # none in the moment in which a new process is not itself yet
+                self.process[trial.row] = child.pid
 
     def status(self, row):
         trial: TrialSpec = self.trials[row]
