@@ -12,8 +12,9 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from framework.contracts import ADDRESSES
 from framework.registry import Entry, Registry
 from framework.spec import Component, DataSpec, ResolvedSpec, identity
 
@@ -70,21 +71,15 @@ def evaluate_key(train: str, spec: ResolvedSpec, registry: Registry) -> str:
 SITE_KINDS: Final = ("mixer", "attention_score", "mask")
 """What each site holds of its own."""
 
-_SITES: Final[tuple[tuple[Literal["encoder", "decoder"], Literal["self", "cross"]], ...]] = (
-    ("encoder", "self"),
-    ("decoder", "self"),
-    ("decoder", "cross"),
-)
-
 
 def site_components(spec: ResolvedSpec, registry: Registry) -> dict[str, dict[str, Component]]:
     """What stands at each site: its mixer, and the score and mask if that mixer takes them."""
     found: dict[str, dict[str, Component]] = {}
-    for stack, place in _SITES:
+    for place_name, (stack, place) in ADDRESSES.items():
         site = spec.model.site(stack, place)
         assert site.mixer is not None, "a site's choices are filled in"
         takes = registry.plugin("mixer", site.mixer.name).takes
-        found[f"{stack}.{place}"] = {kind: getattr(site, kind) for kind in SITE_KINDS if kind in ("mixer", *takes)}
+        found[place_name.value] = {kind: getattr(site, kind) for kind in SITE_KINDS if kind in ("mixer", *takes)}
     return found
 
 

@@ -6,7 +6,7 @@ T target length, D d_model, V vocabulary. A size written `B|1` is either.
 
 from framework.contracts.attention_score import AttentionScore, DotProductForm
 from framework.contracts.corpus import Corpus, Pair
-from framework.contracts.dims import Dims, Site
+from framework.contracts.dims import ADDRESSES, Dims, Site
 from framework.contracts.feed_forward import FeedForward
 from framework.contracts.mask import Mask
 from framework.contracts.mixer import Mixer, Parts, State
@@ -15,6 +15,7 @@ from framework.contracts.plugin import Plugin
 from framework.contracts.positional_scheme import PositionalScheme
 
 __all__ = [
+    "ADDRESSES",
     "BOS",
     "EOS",
     "PAD",

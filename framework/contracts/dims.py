@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final, Literal, TypeAlias
 
 
 class Site(StrEnum):
@@ -17,6 +18,16 @@ class Site(StrEnum):
     def attends_itself(self) -> bool:
         """Whether queries and keys come from one sequence."""
         return self is not Site.DECODER_CROSS
+
+
+Address: TypeAlias = tuple[Literal["encoder", "decoder"], Literal["self", "cross"]]
+
+ADDRESSES: Final[dict[Site, Address]] = {
+    Site.ENCODER_SELF: ("encoder", "self"),
+    Site.DECODER_SELF: ("decoder", "self"),
+    Site.DECODER_CROSS: ("decoder", "cross"),
+}
+"""Where a spec writes what stands at a site."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from framework.contracts import Mixer, Plugin, PositionalScheme, Site
+from framework.contracts import ADDRESSES, Mixer, Plugin, PositionalScheme, Site
 from framework.errors import PluginError, Problem, SpecError
 from framework.model.embedding import Table
-from framework.model.slots import ADDRESSES, Slots
+from framework.model.slots import Slots
 from framework.model.transformer import Transformer
 from framework.registry import Registry
 from framework.seeds import derived_seed

@@ -12,11 +12,11 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from framework.contracts import AttentionScore, Dims, DotProductForm, Mask, Mixer
+from framework.contracts import ADDRESSES, AttentionScore, Dims, DotProductForm, Mask, Mixer
 from framework.errors import PluginError
 from framework.frames import innermost_frame
 from framework.model.assemble import initialize
-from framework.model.slots import ADDRESSES, Slots
+from framework.model.slots import Slots
 from framework.registry import Registry
 from framework.spec import Component, ModelSpec
 

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any
 
 from torch import nn
 
-from framework.contracts import Dims, FeedForward, Mixer, Parts, PositionalScheme, Site
+from framework.contracts import ADDRESSES, Dims, FeedForward, Mixer, Parts, PositionalScheme, Site
 from framework.model.layers import NORMS, FeedForwardSubLayer, MixingSubLayer, SubLayer
 from framework.model.stack import Layer, Stack
 from framework.registry import Registry
 from framework.spec import Component, ModelSpec, SiteSpec
-
-Address: TypeAlias = tuple[Literal["encoder", "decoder"], Literal["self", "cross"]]
-
-ADDRESSES: Final[dict[Site, Address]] = {
-    Site.ENCODER_SELF: ("encoder", "self"),
-    Site.DECODER_SELF: ("decoder", "self"),
-    Site.DECODER_CROSS: ("decoder", "cross"),
-}
-"""Where a spec writes what stands at a site."""
 
 
 @dataclass(frozen=True, slots=True)

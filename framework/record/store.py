@@ -14,6 +14,7 @@ from mlflow import MlflowClient
 
 from framework.errors import SpecError
 from framework.files import held
+from framework.passwords import without_password
 from framework.record.address import DATABASES, database_of, is_server, scheme_of
 
 # Every failure is told once, in our words; MLflow prints a traceback for each, its HTTP client a line for each try.
@@ -60,8 +61,7 @@ class Store:
     @property
     def shown(self) -> str:
         """The address without a password."""
-        password = urlsplit(self.uri).password
-        return self.uri.replace(f":{password}@", ":***@") if password else self.uri
+        return without_password(self.uri)
 
     def artifacts(self, experiment: str) -> str | None:
         """Where an experiment's files go; a server decides for itself."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
 
 import optuna
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from framework.errors import SpecError
+from framework.passwords import without_password
 from framework.plan import Plan
 from framework.spec import ExperimentSpec, TrialSpec
 from framework.study.ending import Ending
@@ -54,9 +54,7 @@ class StudyMirror:
     @property
     def shown(self) -> str:
         """Where the study is, without a password."""
-        address = self._storage or str(self._journal)
-        password = urlsplit(address).password
-        return address.replace(f":{password}@", ":***@") if password else address
+        return without_password(self._storage or str(self._journal))
 
     def reopen(self) -> None:
         """Open the study afresh, and read what it holds. Raises whatever Optuna raises, as do all that follow."""
