@@ -39,11 +39,13 @@ def trials(plan: tuple[TrialSpec, ...], home: Path, parameters: Mapping[str, int
     Columns: row, group, seed, status (as `framework.journal.status` has it), train_key, evaluate_key,
     parameters (of the trained model, or else from `parameters` by row), seconds of training,
     peak_memory_bytes, reason (why it diverged or failed), data (what it held, in words), torch, device, a
-    float column for every metric (null where there is none), and a text column for every metric's detail.
+    float column for perplexity, every metric that the plan names and every one that a trial has (null where
+    there is none), and a text column for every metric's detail.
     """
     lines = [_line(trial, home, parameters or {}) for trial in plan]
-    metrics = {f"{trial.evaluate.split}/{name}" for trial in plan for name in ("perplexity", "bleu")}
-    metrics |= {name for _, scores, _ in lines for name in scores}
+    metrics = {name for _, scores, _ in lines for name in scores}
+    for trial in plan:
+        metrics |= {f"{trial.evaluate.split}/{name}" for name in ("perplexity", *(trial.evaluate.metrics or ()))}
     details = {f"{DETAIL}{name}" for _, _, words in lines for name in words}
     schema: dict[str, type[pl.DataType]] = dict(_FIXED)
     schema |= dict.fromkeys(sorted(metrics), pl.Float64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from framework.report.statistics import Estimate
 from framework.report.summary import RowSummary
@@ -13,10 +14,10 @@ MISSING = "–"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A title and a cell per row."""
+    """A title and a cell by row."""
 
     title: str
-    cells: tuple[str, ...]
+    cells: Mapping[str, str]
     is_figure: bool
     """Figures are aligned right."""
     spare: int
@@ -26,17 +27,12 @@ class Column:
 def columns(summaries: tuple[RowSummary, ...]) -> list[Column]:
     """All columns in which some row has something to say."""
     shown = []
-    for title, cell, is_figure, spare in _COLUMNS:
-        cells = tuple(cell(summary) or MISSING for summary in summaries)
-        if spare == 0 or any(text != MISSING for text in cells):
+    metrics = dict.fromkeys(metric for summary in summaries for metric in summary.scores)
+    for title, cell, is_figure, spare in (*_ROW, *chain.from_iterable(map(_of, metrics)), *_COST):
+        cells = {summary.row: cell(summary) or MISSING for summary in summaries}
+        if spare == 0 or any(text != MISSING for text in cells.values()):
             shown.append(Column(title, cells, is_figure, spare))
     return shown
-
-
-def starts_group(summaries: tuple[RowSummary, ...]) -> list[bool]:
-    """Whether a row's group is another than that of the row above."""
-    groups = [summary.group for summary in summaries]
-    return [i > 0 and group != groups[i - 1] for i, group in enumerate(groups)]
 
 
 def _seeds(summary: RowSummary) -> str:
@@ -61,8 +57,12 @@ def _perplexity_difference(summary: RowSummary) -> str:
     return _difference(difference.estimate if difference else None, summary.n, _percent, "%")
 
 
-def _bleu_difference(summary: RowSummary) -> str:
-    return _difference(summary.bleu_difference, summary.n, lambda value: f"{value:+.2f}", "")
+def _score(metric: str, decimals: int) -> Callable[[RowSummary], str]:
+    return lambda row: _estimate(row.scores[metric], decimals)
+
+
+def _score_difference(metric: str, decimals: int) -> Callable[[RowSummary], str]:
+    return lambda row: _difference(row.score_differences[metric], row.n, lambda value: f"{value:+.{decimals}f}", "")
 
 
 def _difference(pairs: Estimate | None, n: int, text: Callable[[float], str], unit: str) -> str:
@@ -100,7 +100,10 @@ def _scaled(value: float | None, scale: float, spec: str) -> str:
     return "" if value is None else format(value / scale, spec)
 
 
-_COLUMNS: tuple[tuple[str, Callable[[RowSummary], str], bool, int], ...] = (
+_Definition = tuple[str, Callable[[RowSummary], str], bool, int]
+"""The first four fields of a column, of which the cells are yet to be filled in."""
+
+_ROW: tuple[_Definition, ...] = (
     ("group", lambda row: row.group or "", False, 3),
     ("row", lambda row: row.label, False, 0),
     ("n", _seeds, True, 0),
@@ -109,12 +112,23 @@ _COLUMNS: tuple[tuple[str, Callable[[RowSummary], str], bool, int], ...] = (
     ("Δ perplexity", _perplexity_difference, True, 0),
     ("ref. Δ", lambda row: _reference_difference(row.reference.perplexity_difference), True, 5),
     ("verdict", _verdict, False, 0),
-    ("BLEU", lambda row: _estimate(row.bleu, 2), True, 1),
+)
+_BLEU: tuple[_Definition, ...] = (
+    ("BLEU", _score("bleu", 2), True, 1),
     ("ref. BLEU", lambda row: _optional(row.reference.bleu, ".1f"), True, 4),
-    ("Δ BLEU", _bleu_difference, True, 7),
+    ("Δ BLEU", _score_difference("bleu", 2), True, 7),
     ("ref. Δ BLEU", lambda row: _optional(row.reference.bleu_difference, "+.1f"), True, 8),
+)
+_COST: tuple[_Definition, ...] = (
     ("params (M)", lambda row: _scaled(row.parameters, 1e6, ".3g"), True, 6),
     ("ref. params", lambda row: _optional(row.reference.parameters_millions, "g"), True, 9),
     ("minutes", lambda row: _scaled(row.seconds, 60, ".1f"), True, 10),
     ("memory (MB)", lambda row: _scaled(row.peak_memory_bytes, 1e6, ",.0f"), True, 11),
 )
+
+
+def _of(metric: str) -> tuple[_Definition, ...]:
+    """The columns of a metric other than perplexity."""
+    if metric == "bleu":
+        return _BLEU
+    return ((metric, _score(metric, 3), True, 1), (f"Δ {metric}", _score_difference(metric, 3), True, 7))

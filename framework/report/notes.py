@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 import polars as pl
 
 from framework.report.collect import DETAIL, ENVIRONMENT
+from framework.report.sections import Section
 from framework.report.statistics import order_agreement
 from framework.report.summary import RowSummary
 from framework.report.yardstick import Place, Yardstick
@@ -20,6 +21,7 @@ def notes(
     experiment: ExperimentSpec,
     plan: tuple[TrialSpec, ...],
     frame: pl.DataFrame,
+    sections: tuple[Section, ...],
     summaries: tuple[RowSummary, ...],
     measure: Yardstick,
 ) -> tuple[str, ...]:
@@ -27,14 +29,18 @@ def notes(
     rules = experiment.report
     seeds = sorted({trial.seed for trial in plan})
     scorer = f"; BLEU: {measure.signature}" if measure.signature else ""
-    lines = [
-        _scale(plan, frame),
-        f"seeds {', '.join(map(str, seeds))}; differences to {experiment.baseline} are paired by seed; ± and [ ] are "
+    shares = [(section, [summary for summary in summaries if summary.row in section.rows]) for section in sections]
+    baselines = ", ".join(filter(None, (section.baseline for section in sections))) or experiment.baseline
+    lines = [section.says(_scale(section, plan, frame)) for section in sections]
+    lines += [
+        f"seeds {', '.join(map(str, seeds))}; differences to {baselines} are paired by seed; ± and [ ] are "
         f"{rules.confidence * 100:g}% intervals (Student's t); equivalent: the whole interval within "
         f"±{rules.margin * 100:g}% perplexity",
         f"perplexity per piece, natural log, unsmoothed, {measure.split} split{scorer}",
     ]
-    lines += _detectable(summaries) + _agreement(summaries) + _parameters(summaries, rules.reference_embedding_rows)
+    lines += _across(sections, experiment.baseline)
+    lines += [section.says(line) for section, own in shares for line in _detectable(own) + _agreement(own)]
+    lines += _parameters(summaries, rules.reference_embedding_rows)
     lines += _details(frame) + _unfinished(frame)
     lines += [
         f"{row}, seed {seed} {status}: {reason or 'no reason given'}"
@@ -69,7 +75,9 @@ def _by_row(places: Mapping[Place, str]) -> list[tuple[str, str]]:
     return [(f"{row} (seed {', '.join(them)})", what) for (row, what), them in seeds.items()]
 
 
-def _scale(plan: tuple[TrialSpec, ...], frame: pl.DataFrame) -> str:
+def _scale(section: Section, plan: tuple[TrialSpec, ...], frame: pl.DataFrame) -> str:
+    plan = tuple(trial for trial in plan if trial.row in section.rows)
+    frame = frame.filter(pl.col("row").is_in(section.rows))
     parts = [
         next(iter(frame["data"].drop_nulls()), "no trial is trained yet"),
         _span((trial.train.steps for trial in plan), "steps"),
@@ -79,6 +87,23 @@ def _scale(plan: tuple[TrialSpec, ...], frame: pl.DataFrame) -> str:
     return f"scale: {'; '.join(filter(None, parts))}"
 
 
+def _across(sections: tuple[Section, ...], baseline: str) -> list[str]:
+    """What compares with what where there are several sections, and what with nothing."""
+    if len(sections) == 1:
+        return []
+    lines = ["figures compare only within a section, whose rows share their data; differences are to its baseline"]
+    if not any(baseline in section.rows for section in sections):
+        return [*lines, f"{baseline} is not among these rows, so that no section has a baseline"]
+    return lines + [
+        section.says(
+            f"no differences for {', '.join(section.rows)}, because no row here is {baseline} on other data: add one "
+            "that changes only the data"
+        )
+        for section in sections
+        if section.baseline is None
+    ]
+
+
 def _span(values: Iterable[int], unit: str) -> str:
     found = sorted(set(values))
     if not found:
@@ -86,7 +111,7 @@ def _span(values: Iterable[int], unit: str) -> str:
     return f"{found[0]:,} {unit}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,} {unit}"
 
 
-def _detectable(summaries: tuple[RowSummary, ...]) -> list[str]:
+def _detectable(summaries: Sequence[RowSummary]) -> list[str]:
     widths = [
         difference.detectable
         for summary in summaries
@@ -100,7 +125,7 @@ def _detectable(summaries: tuple[RowSummary, ...]) -> list[str]:
     ]
 
 
-def _agreement(summaries: tuple[RowSummary, ...]) -> list[str]:
+def _agreement(summaries: Sequence[RowSummary]) -> list[str]:
     """How far our perplexities and the reference's tell the same story, whatever their levels."""
     signs = [
         (difference.verdict == "worse") == (summary.reference.perplexity_difference > 0)

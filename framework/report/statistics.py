@@ -86,10 +86,10 @@ def compare_perplexities(
     return Difference(ratio, _verdict(logs, math.log1p(margin)), None if half is None else _relative(half))
 
 
-def compare_bleu(
+def compare_means(
     row: Mapping[int, float | None], baseline: Mapping[int, float | None], confidence: float
 ) -> Estimate | None:
-    """Compare by seed in BLEU points. No margin is declared for BLEU, so no verdict is passed."""
+    """Compare by seed, in the metric's own unit. No margin is declared for it, so no verdict is passed."""
     return estimate([mine - theirs for mine, theirs in _pairs(row, baseline)], confidence)
 
 

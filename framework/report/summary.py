@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final
 
 import polars as pl
 
-from framework.report.statistics import Difference, Estimate, compare_bleu, compare_perplexities, estimate
+from framework.report.sections import Section
+from framework.report.statistics import Difference, Estimate, compare_means, compare_perplexities, estimate
 from framework.report.yardstick import Yardstick
 from framework.spec import ExperimentSpec, ReferenceSpec, TrialSpec
-
-METRICS: Final = ("perplexity", "bleu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +33,18 @@ class RowSummary:
     row: str
     label: str
     group: str | None
-    is_baseline: bool
+    baseline: str | None
+    """The row that differences are taken from; the baseline's own line names itself."""
     planned: int
     n: int
     """Seeds that are done."""
     diverged: int
     failed: int
     perplexity: Estimate | None
-    bleu: Estimate | None
     perplexity_difference: Difference | None
-    bleu_difference: Estimate | None
+    scores: Mapping[str, Estimate | None]
+    """By every other metric that the table has."""
+    score_differences: Mapping[str, Estimate | None]
     parameters: int | None
     compared_parameters: int | None
     """With what the publication counted and this model has not."""
@@ -53,6 +54,10 @@ class RowSummary:
     reference: Reference
     train_keys: tuple[str, ...]
     evaluate_keys: tuple[str, ...]
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.row == self.baseline
 
     @property
     def verdict(self) -> str:
@@ -67,50 +72,61 @@ def summarize(
     plan: tuple[TrialSpec, ...],
     frame: pl.DataFrame,
     measure: Yardstick,
+    sections: tuple[Section, ...],
 ) -> tuple[RowSummary, ...]:
-    """One summary per planned row, in the experiment's order; `frame` is `collect.trials` of the plan."""
+    """One summary per planned row, section after section; `frame` is `collect.trials` of the plan."""
     widths = {trial.row: trial.model.d_model for trial in plan}
-    return tuple(_summary(name, experiment, frame, measure, widths[name]) for name in experiment.rows if name in widths)
+    return tuple(
+        _summary(row, section.baseline, experiment, frame, measure, widths[row])
+        for section in sections
+        for row in section.rows
+    )
 
 
 def _summary(
-    name: str, experiment: ExperimentSpec, frame: pl.DataFrame, measure: Yardstick, d_model: int
+    name: str,
+    baseline: str | None,
+    experiment: ExperimentSpec,
+    frame: pl.DataFrame,
+    measure: Yardstick,
+    d_model: int,
 ) -> RowSummary:
     spec, rules = experiment.rows[name], experiment.report
     lines = frame.filter(pl.col("row") == name)
     statuses = lines["status"].to_list()
     parameters = next(iter(lines["parameters"].drop_nulls()), None)
     seconds = lines["seconds"].drop_nulls().to_list()
-    is_baseline = name == experiment.baseline
-    perplexities, bleus = (measure.scores(frame, name, metric) for metric in METRICS)
-    # Without a line to stand against, a comparison has no pairs and is None.
-    base = frame.clear() if is_baseline else frame
-    base_perplexities, base_bleus = (measure.scores(base, experiment.baseline, metric) for metric in METRICS)
+    base = None if name == baseline else baseline
+    perplexities, base_perplexities = (measure.scores(frame, row, "perplexity") for row in (name, base))
+    scores = {metric: measure.scores(frame, name, metric) for metric in measure.metrics}
+    base_scores = {metric: measure.scores(frame, base, metric) for metric in measure.metrics}
+    base_reference = experiment.rows[base].reference if base else None
     return RowSummary(
         row=name,
         label=spec.label or name,
         group=spec.group,
-        is_baseline=is_baseline,
+        baseline=baseline,
         planned=len(statuses),
         n=statuses.count("done"),
         diverged=statuses.count("diverged"),
         failed=statuses.count("failed"),
         perplexity=estimate(list(perplexities.values()), rules.confidence),
-        bleu=estimate(list(bleus.values()), rules.confidence),
         perplexity_difference=compare_perplexities(perplexities, base_perplexities, rules.confidence, rules.margin),
-        bleu_difference=compare_bleu(bleus, base_bleus, rules.confidence),
+        scores={metric: estimate(list(found.values()), rules.confidence) for metric, found in scores.items()},
+        score_differences={
+            metric: compare_means(found, base_scores[metric], rules.confidence) for metric, found in scores.items()
+        },
         parameters=parameters,
         compared_parameters=None if parameters is None else experiment.report.as_published(parameters, d_model),
         seconds=fmean(seconds) if seconds else None,
         peak_memory_bytes=max(lines["peak_memory_bytes"].drop_nulls(), default=None),
-        reference=_reference(spec.reference, experiment.rows[experiment.baseline].reference, is_baseline),
+        reference=_reference(spec.reference or ReferenceSpec(), base_reference or ReferenceSpec()),
         train_keys=tuple(lines["train_key"].drop_nulls()),
         evaluate_keys=tuple(lines["evaluate_key"].drop_nulls()),
     )
 
 
-def _reference(row: ReferenceSpec | None, base: ReferenceSpec | None, is_baseline: bool) -> Reference:
-    row, base = row or ReferenceSpec(), ReferenceSpec() if base is None or is_baseline else base
+def _reference(row: ReferenceSpec, base: ReferenceSpec) -> Reference:
     return Reference(
         perplexity=row.perplexity,
         bleu=row.bleu,

@@ -11,6 +11,7 @@ import polars as pl
 
 from framework.report import collect
 from framework.report.notes import notes, warnings
+from framework.report.sections import Section, sections
 from framework.report.statistics import Estimate
 from framework.report.summary import RowSummary, summarize
 from framework.report.yardstick import Yardstick, yardstick
@@ -21,12 +22,13 @@ from framework.spec import ExperimentSpec, TrialSpec
 class Report:
     """What `render` turns into text, and `print` into the table.
 
-    `trials` has a line per planned trial, `summaries` one per row.
+    `trials` has a line per planned trial, `summaries` one per row, section after section.
     """
 
     experiment: ExperimentSpec
     plan: tuple[TrialSpec, ...]
     trials: pl.DataFrame
+    sections: tuple[Section, ...]
     summaries: tuple[RowSummary, ...]
     yardstick: Yardstick
 
@@ -41,7 +43,8 @@ class Report:
         """Read the folders under `home`. `parameters`, by row, stand in where no model is trained yet."""
         frame = collect.trials(plan, home, parameters)
         measure = yardstick(experiment, plan, frame)
-        return cls(experiment, plan, frame, summarize(experiment, plan, frame, measure), measure)
+        parts = sections(experiment, plan)
+        return cls(experiment, plan, frame, parts, summarize(experiment, plan, frame, measure, parts), measure)
 
     def __repr__(self) -> str:
         done = self.trials["status"].to_list().count("done")
@@ -55,7 +58,7 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader needs to judge the figures: scale, seeds, rules, what is missing and why."""
-        return notes(self.experiment, self.plan, self.trials, self.summaries, self.yardstick)
+        return notes(self.experiment, self.plan, self.trials, self.sections, self.summaries, self.yardstick)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -64,11 +67,31 @@ class Report:
 
     @property
     def rows(self) -> pl.DataFrame:
-        """The summaries as a frame: one line per row, in the experiment's order."""
-        return pl.from_dicts([_flat(summary) for summary in self.summaries], schema=_SCHEMA)
+        """The summaries as a frame: one line per row, section after section.
+
+        Metrics other than perplexity and BLEU have columns named by their split too, such as `dev/accuracy`.
+        """
+        further = {metric: f"{self.yardstick.split}/{metric}" for metric in self.yardstick.metrics if metric != "bleu"}
+        lines = [_flat(summary, {"bleu": "bleu", **further}) for summary in self.summaries]
+        return pl.from_dicts(lines, schema={**_SCHEMA, **_figures(*further.values())})
 
 
 _NUMBER = pl.Float64
+
+
+def _figures(*names: str) -> dict[str, Any]:
+    """The columns of metrics: the mean, the difference to the baseline, the pairs that this is taken from."""
+    columns: dict[str, Any] = {}
+    for name in names:
+        columns |= dict.fromkeys(_interval_of(name) + _interval_of(f"{name}_difference"), _NUMBER)
+        columns[f"{name}_pairs"] = pl.Int64
+    return columns
+
+
+def _interval_of(name: str) -> tuple[str, str, str]:
+    return name, f"{name}_low", f"{name}_high"
+
+
 _SCHEMA: dict[str, Any] = {
     "row": pl.String,
     "label": pl.String,
@@ -77,22 +100,11 @@ _SCHEMA: dict[str, Any] = {
     "planned": pl.Int64,
     "diverged": pl.Int64,
     "failed": pl.Int64,
-    "perplexity": _NUMBER,
-    "perplexity_low": _NUMBER,
-    "perplexity_high": _NUMBER,
-    "perplexity_difference": _NUMBER,
-    "perplexity_difference_low": _NUMBER,
-    "perplexity_difference_high": _NUMBER,
-    "perplexity_pairs": pl.Int64,
+    **_figures("perplexity"),
     "detectable": _NUMBER,
     "verdict": pl.String,
-    "bleu": _NUMBER,
-    "bleu_low": _NUMBER,
-    "bleu_high": _NUMBER,
-    "bleu_difference": _NUMBER,
-    "bleu_difference_low": _NUMBER,
-    "bleu_difference_high": _NUMBER,
-    "bleu_pairs": pl.Int64,
+    "baseline": pl.String,
+    **_figures("bleu"),
     "parameters": pl.Int64,
     "compared_parameters": pl.Int64,
     "seconds": _NUMBER,
@@ -107,30 +119,31 @@ _SCHEMA: dict[str, Any] = {
 }
 
 _AS_IT_IS = (
-    *("row", "label", "group", "n", "planned", "diverged", "failed", "verdict"),
+    *("row", "label", "group", "n", "planned", "diverged", "failed", "verdict", "baseline"),
     *("parameters", "compared_parameters", "seconds", "train_keys", "evaluate_keys"),
 )
 
 
-def _flat(summary: RowSummary) -> dict[str, Any]:
+def _flat(summary: RowSummary, columns: Mapping[str, str]) -> dict[str, Any]:
+    """A line of `rows`; `columns` by the metrics other than perplexity."""
     difference, memory = summary.perplexity_difference, summary.peak_memory_bytes
-    return {
+    line = {
         **{name: getattr(summary, name) for name in _AS_IT_IS},
         **{f"reference_{name}": figure for name, figure in asdict(summary.reference).items()},
-        **_interval("perplexity", summary.perplexity),
-        **_interval("bleu", summary.bleu),
-        **_change("perplexity", difference.estimate if difference else None),
-        **_change("bleu", summary.bleu_difference),
+        **_found("perplexity", summary.perplexity, difference.estimate if difference else None),
         "detectable": difference.detectable if difference else None,
         "peak_memory_megabytes": None if memory is None else memory / 1e6,
     }
+    for metric, column in columns.items():
+        line |= _found(column, summary.scores.get(metric), summary.score_differences.get(metric))
+    return line
+
+
+def _found(name: str, score: Estimate | None, difference: Estimate | None) -> dict[str, float | None]:
+    pairs = difference.n if difference else None
+    return {**_interval(name, score), **_interval(f"{name}_difference", difference), f"{name}_pairs": pairs}
 
 
 def _interval(name: str, found: Estimate | None) -> dict[str, float | None]:
-    if found is None:
-        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
-    return {name: found.mean, f"{name}_low": found.low, f"{name}_high": found.high}
-
-
-def _change(name: str, found: Estimate | None) -> dict[str, float | None]:
-    return {**_interval(f"{name}_difference", found), f"{name}_pairs": found.n if found else None}
+    figures = (found.mean, found.low, found.high) if found else (None, None, None)
+    return dict(zip(_interval_of(name), figures, strict=True))

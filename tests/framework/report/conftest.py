@@ -54,9 +54,9 @@ def plan(experiment, trial):
 
 @pytest.fixture
 def finish(tmp_path):
-    """`finish(trial, perplexity=4.9, bleu=25.8)`: leave the folder of a trial that ended well."""
+    """`finish(trial, perplexity=4.9, further={"accuracy": 0.9})`: leave the folder of a trial that ended well."""
 
-    def write(trial, perplexity, bleu=None, signature=SIGNATURE, **training):
+    def write(trial, perplexity, bleu=None, signature=SIGNATURE, further=None, **training):
         folder = TrialFolder(tmp_path, trial.train_key)
         result = {
             "status": "trained",
@@ -69,7 +69,8 @@ def finish(tmp_path):
         }
         folder.write_training(TrainingResult(**{**result, **training}))
         split = trial.evaluate.split
-        metrics = {f"{split}/perplexity": perplexity} | ({} if bleu is None else {f"{split}/bleu": bleu})
+        scores = {"perplexity": perplexity, **({} if bleu is None else {"bleu": bleu}), **(further or {})}
+        metrics = {f"{split}/{name}": score for name, score in scores.items()}
         details = {} if bleu is None else {f"{split}/bleu": signature}
         folder.write_evaluation(trial.evaluate_key, Evaluation(metrics=metrics, details=details))
 

@@ -11,8 +11,16 @@ def test_nothing_done_is_a_table_all_the_same(plan, tmp_path):
     assert frame["row"].to_list() == [trial.row for trial in plan]
     assert frame["status"].unique().to_list() == ["to do"]
     assert frame["parameters"].to_list() == [285_000] * 3 + [None] * 6
-    assert metric_names(frame) == ["dev/bleu", "dev/perplexity"]
+    assert metric_names(frame) == ["dev/perplexity"]
     assert frame["dev/perplexity"].null_count() == 9
+
+
+def test_metrics_that_the_plan_names_have_columns_before_they_are_measured(trial, finish, tmp_path):
+    asked = trial("base", 1, evaluate={"metrics": ["exact_match"], "split": "test"})
+    finish(trial("h1", 1), 4.9, further={"accuracy": 0.9})
+    frame = trials((asked, trial("h1", 1)), tmp_path)
+    assert metric_names(frame) == ["dev/accuracy", "dev/perplexity", "test/exact_match", "test/perplexity"]
+    assert frame["test/exact_match"].to_list() == [None, None]
 
 
 def test_every_status_with_its_reason(trial, finish, diverge, fail, tmp_path):

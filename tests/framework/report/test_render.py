@@ -131,9 +131,48 @@ def test_pairs_are_counted_where_they_are_fewer_than_the_seeds(report, plan, fin
 def test_what_nobody_has_gets_no_column(report, plan, finish):
     finish(plan[0], 4.9)
     head = next(line for line in render(report(plan), "markdown").splitlines() if line.startswith("| group"))
-    assert "| BLEU |" not in head
-    assert "| ref. BLEU |" in head
-    assert "| Δ perplexity |" in head
+    assert "BLEU" not in head, "a reference is shown beside what was measured only"
+    assert "| ref. | Δ perplexity |" in head
+
+
+def test_every_measured_metric_has_its_mean_and_its_difference(report, plan, finish):
+    accuracies = {"base": (0.90, 0.91, 0.92), "h1": (0.80, 0.82, 0.81), "N8": (0.91, 0.91, 0.91)}
+    for trial in plan:
+        further = {"accuracy": accuracies[trial.row][trial.seed - 1], "loss": 1.6, "surprise": 2.5}
+        finish(trial, 4.9 + trial.seed / 100, 25.0, further=further)
+    found = report(plan)
+    for format in ("table", "markdown"):
+        lines = render(found, format, pipe()).splitlines()
+        head = next(line for line in lines if "Δ perplexity" in line)
+        titles = ["verdict", "BLEU", "accuracy", "Δ accuracy", "surprise", "Δ surprise", "params (M)"]
+        assert sorted(titles, key=head.index) == titles
+        assert "loss" not in head, "that is the logarithm of the perplexity"
+        line = next(line for line in lines if "1 head" in line)
+        # Student's t(2) at 97.5 % is 4.3027; the scatter is 0.01 in both, and the pairs differ by -0.10, -0.09, -0.11.
+        assert "0.810 ± 0.025" in line
+        assert "-0.100 [-0.125, -0.075]" in line
+        assert "2.500 ± 0.000" in line
+
+
+def test_further_metrics_stand_in_the_lines_of_rows_by_their_full_names(report, plan, finish):
+    for trial in plan:
+        finish(trial, 4.9, further={"accuracy": 0.9 if trial.row == "base" else 0.8})
+    (_, head, _) = csv.DictReader(StringIO(render(report(plan), "csv", per="row")))
+    assert float(head["dev/accuracy"]) == pytest.approx(0.8)
+    assert float(head["dev/accuracy_difference"]) == pytest.approx(-0.1)
+    assert head["dev/accuracy_pairs"] == "3"
+    assert head["bleu"] == ""
+    (_, same, _) = json.loads(render(report(plan), "json", per="row"))
+    assert same["dev/accuracy_low"] == pytest.approx(0.8)
+
+
+def test_a_metric_may_bear_the_name_of_a_column(report, plan, finish):
+    finish(plan[0], 4.9, further={"n": 7.0})
+    found = report(plan)
+    assert found.rows["n"].to_list() == [1, 0, 0]
+    assert found.rows["dev/n"].to_list() == [7.0, None, None]
+    assert "| base | 1/3 | 4.90 |" in render(found, "markdown")
+    assert "| 7.000 |" in render(found, "markdown")
 
 
 def test_an_enormous_perplexity_does_not_break_the_columns(report, plan, finish):

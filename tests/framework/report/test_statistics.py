@@ -28,8 +28,8 @@ def compare_perplexities(row, baseline, confidence, margin):
     return found(statistics.compare_perplexities(row, baseline, confidence, margin))
 
 
-def compare_bleu(row, baseline, confidence):
-    return found(statistics.compare_bleu(row, baseline, confidence))
+def compare_means(row, baseline, confidence):
+    return found(statistics.compare_means(row, baseline, confidence))
 
 
 def by_seed(values):
@@ -54,7 +54,7 @@ def test_paired_perplexities_give_the_interval_of_scipy_and_its_verdict(row):
 def test_paired_bleu_gives_the_interval_of_scipy():
     case = GOLDEN["bleu"]
     row, base = by_seed(case["row"]), by_seed(case["baseline"])
-    result = compare_bleu(row, base, case["confidence"])
+    result = compare_means(row, base, case["confidence"])
     interval = (result.mean, result.low, result.high)
     assert interval == pytest.approx([case[name] for name in ("mean", "low", "high")], rel=1e-9)
 
