@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from framework.contracts import BOS as BOS
     from framework.contracts import EOS as EOS
+    from framework.contracts import MASK as MASK
     from framework.contracts import PAD as PAD
     from framework.contracts import SPECIAL_PIECES as SPECIAL_PIECES
     from framework.contracts import AttentionScore as AttentionScore
@@ -27,9 +28,19 @@ if TYPE_CHECKING:
     from framework.contracts import PositionalScheme as PositionalScheme
     from framework.contracts import Site as Site
     from framework.contracts import State as State
+    from framework.contracts import TextCorpus as TextCorpus
+    from framework.contracts import padded as padded
+    from framework.data.files_by_split import FilesBySplit as FilesBySplit
+    from framework.data.made_up import MADE_UP_WORDS as MADE_UP_WORDS
+    from framework.data.made_up import Dice as Dice
+    from framework.data.made_up import MadeUpCorpus as MadeUpCorpus
+    from framework.data.made_up import SymbolCorpus as SymbolCorpus
+    from framework.data.reading import TextUnit as TextUnit
     from framework.data.reading import read_line_pairs as read_line_pairs
     from framework.data.reading import read_pairs as read_pairs
     from framework.data.reading import read_splits as read_splits
+    from framework.data.reading import read_text_splits as read_text_splits
+    from framework.data.reading import read_texts as read_texts
     from framework.errors import FrameworkError as FrameworkError
     from framework.errors import MissingCorpus as MissingCorpus
     from framework.errors import PluginError as PluginError
@@ -51,6 +62,7 @@ _HOMES = {
     "framework.contracts": (
         "BOS",
         "EOS",
+        "MASK",
         "PAD",
         "SPECIAL_PIECES",
         "AttentionScore",
@@ -67,8 +79,19 @@ _HOMES = {
         "PositionalScheme",
         "Site",
         "State",
+        "TextCorpus",
+        "padded",
     ),
-    "framework.data.reading": ("read_line_pairs", "read_pairs", "read_splits"),
+    "framework.data.files_by_split": ("FilesBySplit",),
+    "framework.data.made_up": ("MADE_UP_WORDS", "Dice", "MadeUpCorpus", "SymbolCorpus"),
+    "framework.data.reading": (
+        "TextUnit",
+        "read_line_pairs",
+        "read_pairs",
+        "read_splits",
+        "read_text_splits",
+        "read_texts",
+    ),
     "framework.errors": ("FrameworkError", "MissingCorpus", "PluginError", "SpecError", "TrialError"),
     "framework.experiment": ("Experiment", "load"),
     "framework.hookspecs": ("hookimpl",),

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from framework.contracts import ADDRESSES
+from framework.contracts import ADDRESSES, SITES
 from framework.registry import Entry, Registry
 from framework.spec import Component, DataSpec, ResolvedSpec, identity
 
@@ -75,11 +75,11 @@ SITE_KINDS: Final = ("mixer", "attention_score", "mask")
 def site_components(spec: ResolvedSpec, registry: Registry) -> dict[str, dict[str, Component]]:
     """What stands at each site: its mixer, and the score and mask if that mixer takes them."""
     found: dict[str, dict[str, Component]] = {}
-    for place_name, (stack, place) in ADDRESSES.items():
-        site = spec.model.site(stack, place)
+    for place in SITES[spec.model.architecture]:
+        site = spec.model.site(*ADDRESSES[place])
         assert site.mixer is not None, "a site's choices are filled in"
         takes = registry.plugin("mixer", site.mixer.name).takes
-        found[place_name.value] = {kind: getattr(site, kind) for kind in SITE_KINDS if kind in ("mixer", *takes)}
+        found[place.value] = {kind: getattr(site, kind) for kind in SITE_KINDS if kind in ("mixer", *takes)}
     return found
 
 

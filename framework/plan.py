@@ -74,6 +74,10 @@ class _DataKeys:
                 self._fingerprints[corpus] = corpus_of(row, self._registry).fingerprint()
             except MissingCorpus:
                 self._fingerprints[corpus] = None
+            except SpecError as error:
+                raise SpecError(
+                    row.placed(problem) if problem.path and not problem.place else problem for problem in error.problems
+                ) from error
         fingerprint = self._fingerprints[corpus]
         return fingerprint and data_key(row.spec.data, fingerprint)
 

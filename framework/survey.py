@@ -9,14 +9,14 @@ from pathlib import Path
 
 import torch
 
-from framework.contracts import Dims, Objective
+from framework.contracts import Dims
 from framework.errors import MissingCorpus, PluginError, Problem, SpecError
-from framework.evaluate.measure import chosen_metrics
+from framework.fit import require_measurable, require_reach
 from framework.frames import innermost_frame
 from framework.journal import Status, status
 from framework.model.assemble import assemble
 from framework.model.probe import probe_mask, probe_score, probed_parts
-from framework.model.transformer import num_parameters
+from framework.model.transformer import Transformer, num_parameters
 from framework.plan import Plan, corpus_of
 from framework.registry import Registry
 from framework.spec import Component, ModelSpec, ResolvedSpec, TrialSpec
@@ -87,14 +87,14 @@ class _Fitting:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._counts: dict[str, int] = {}
+        self._models: dict[str, Transformer] = {}
         self._broken: dict[tuple[object, ...], str | None] = {}
 
     def problems(self, row: ResolvedRow) -> list[Problem]:
         """What does not fit, each at the place where that part was written."""
         try:
-            self._require_measurable(row.spec)
-            self.parameters(row.spec)
+            require_measurable(row.spec, self._registry)
+            require_reach(self._assembled(row.spec), row.spec, self._registry)
         except SpecError as error:
             return list(map(row.placed, error.problems))
         except (Exception, SystemExit) as error:  # whatever a plugin raises while it is built
@@ -103,11 +103,14 @@ class _Fitting:
         return list(dict.fromkeys(map(row.placed, self._broken_contracts(row.spec.model))))
 
     def parameters(self, spec: ResolvedSpec) -> int:
+        return num_parameters(self._assembled(spec))
+
+    def _assembled(self, spec: ResolvedSpec) -> Transformer:
         model = f"{spec.model.model_dump_json()}{spec.data.model_dump_json()}"
-        if model not in self._counts:
+        if model not in self._models:
             with torch.device("meta"):
-                self._counts[model] = num_parameters(assemble(spec.model, spec.data, self._registry))
-        return self._counts[model]
+                self._models[model] = assemble(spec.model, spec.data, self._registry)
+        return self._models[model]
 
     def _broken_contracts(self, model: ModelSpec) -> Iterator[Problem]:
         for path, kind, component, dims in probed_parts(model, self._registry):
@@ -123,16 +126,6 @@ class _Fitting:
         except PluginError as error:
             return str(error)
         return None
-
-    def _require_measurable(self, spec: ResolvedSpec) -> None:
-        component, architecture = spec.train.objective, spec.model.architecture
-        objective: Objective = self._registry.plugin("objective", component.name)(component.options)
-        if architecture not in objective.architectures:
-            trains = ", ".join(sorted(objective.architectures))
-            raise SpecError(
-                f"{component.name!r} trains {trains}; model.architecture is {architecture}", "train.objective"
-            )
-        chosen_metrics(objective, spec.evaluate)
 
     def _culprit(self, error: BaseException, spec: ResolvedSpec) -> str:
         """The key of the component in whose code an exception arose or that it names; or the model, if of none."""

@@ -13,9 +13,10 @@ from framework.spec import Options
 
 
 class Pair(NamedTuple):
-    """A sentence and its translation, as text."""
+    """A sentence and its translation, or a question and its answer, as text."""
 
     source: str
+    """Empty where a text stands by itself."""
     target: str
 
 
@@ -46,3 +47,19 @@ class Corpus(Plugin):
                     digest.update(b"%d:" % len(content))  # so that no two ways of cutting read alike
                     digest.update(content)
         return digest.hexdigest()
+
+
+class TextCorpus(Corpus):
+    """Named splits of texts that stand by themselves. A text that is too long is cut, not left out."""
+
+    @abstractmethod
+    def texts(self, split: str) -> Iterable[str]:
+        """Give a split's texts, always in the same order."""
+
+    def pairs(self, split: str) -> Iterable[Pair]:
+        """Give each text as what follows nothing."""
+        return (Pair("", text) for text in self.texts(split))
+
+    def fingerprint(self) -> str:
+        """Identify the texts; pairs that happen to lack sources are something else."""
+        return hashlib.sha256(f"texts:{super().fingerprint()}".encode()).hexdigest()

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias
 
+from framework.spec import Architecture
+
 
 class Site(StrEnum):
     """A place that mixes across positions."""
@@ -28,6 +30,13 @@ ADDRESSES: Final[dict[Site, Address]] = {
     Site.DECODER_CROSS: ("decoder", "cross"),
 }
 """Where a spec writes what stands at a site."""
+
+SITES: Final[dict[Architecture, tuple[Site, ...]]] = {
+    "encoder_decoder": (Site.ENCODER_SELF, Site.DECODER_SELF, Site.DECODER_CROSS),
+    "decoder_only": (Site.DECODER_SELF,),
+    "encoder_only": (Site.ENCODER_SELF,),
+}
+"""The places that an architecture has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,5 +34,9 @@ class Mask(ModulePlugin):
         """
 
     def scored(self, positions: Tensor) -> Tensor:
-        """Say which positions `(B|1, L)` enter the loss: a boolean of that shape."""
+        """Say which tokens, by the positions `(B|1, L)` where they stand, enter the loss: a boolean of that shape.
+
+        A mask that lets tokens be seen by those that say them leaves these out. In a decoder, which says the
+        token after each position, what is said at position p stands at p + 1.
+        """
         return torch.ones_like(positions, dtype=torch.bool)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from framework.contracts.attention_score import AttentionScore
-from framework.contracts.dims import Dims
+from framework.contracts.dims import Dims, Site
 from framework.contracts.mask import Mask
 from framework.contracts.plugin import ModulePlugin
 from framework.contracts.positional_scheme import PositionalScheme
@@ -37,7 +37,13 @@ class Mixer(ModulePlugin):
     """Mixes across positions. Built once per site and layer."""
 
     takes: ClassVar[frozenset[str]] = frozenset()
-    """Which of `attention_score`, `mask` and `bias` it honours; naming another at its site is a SpecError."""
+    """Which of `attention_score`, `mask`, `bias` and `rotation` it honours; asking for another is a SpecError.
+
+    The last two are what a positional scheme may do inside a mixer: its `bias` and its `rotate`.
+    """
+
+    sites: ClassVar[frozenset[Site]] = frozenset(Site)
+    """Where it can stand; naming it elsewhere is a SpecError."""
 
     removes_sublayer: ClassVar[bool] = False
     """True for `none`: the sub-layer goes, with its residual and norm, and forward is never called."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
 
 from torch import nn
 
@@ -24,6 +26,15 @@ class Plugin(ABC):
     """The class of its settings: none, unless a plugin nests a class of that name."""
 
     options: spec.Options
+
+    @classmethod
+    def samples(cls, folder: Path) -> Iterable[Mapping[str, Any]]:
+        """Give options, each as an experiment would write them, that the test kit tries the plugin with.
+
+        One for each way that it computes; the defaults alone, unless it says otherwise. A plugin that reads files
+        may write them into `folder`, which is empty and which relative paths start from.
+        """
+        return ({},)
 
 
 class ModulePlugin(Plugin, nn.Module):

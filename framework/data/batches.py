@@ -1,4 +1,4 @@
-"""Batches of pairs of similar length, within a budget of padded positions per side: arXiv:1706.03762, section 5.1.
+"""Batches of examples of similar length, within a budget of padded positions per side: arXiv:1706.03762, section 5.1.
 
 The order of the data is a function of the seed and the epoch alone, so that rows of a table see the same
 batches, and a resumed trial goes on where it stopped.
@@ -16,7 +16,7 @@ from torch import Tensor
 from framework.seeds import derived_seed
 
 POOL_SIZE: Final = 1 << 16
-"""Pairs that are sorted by length together: enough for little padding, few enough to meet new batch mates."""
+"""Examples that are sorted by length together: enough for little padding, few enough to meet new batch mates."""
 
 
 class Position(NamedTuple):
@@ -27,23 +27,23 @@ class Position(NamedTuple):
 
 
 class TrainingBatches:
-    """Endless batches: each epoch holds every pair once, in an order of its own."""
+    """Endless batches: each epoch holds every example once, in an order of its own."""
 
-    def __init__(self, source_lengths: Tensor, target_lengths: Tensor, batch_tokens: int, seed: int) -> None:
-        """Lengths are integers `(N,)`, counted without special pieces; N is at least 1.
+    def __init__(self, lengths: Tensor, batch_tokens: int, seed: int) -> None:
+        """Lengths are integers `(N,)`, the positions of each example's longer side; N is at least 1.
 
-        A batch holds as many pairs as fit: (longest side + 1 end piece) · pairs <= `batch_tokens`.
+        A batch holds as many examples as fit: longest · examples <= `batch_tokens`.
         """
-        assert len(source_lengths) == len(target_lengths) > 0
-        self._lengths = torch.maximum(source_lengths, target_lengths)
+        assert len(lengths) > 0
+        self._lengths = lengths
         self._batch_tokens = batch_tokens
         self._seed = seed
 
     def epoch(self, number: int) -> list[Tensor]:
-        """Give the batches of an epoch in order, as indices of pairs."""
+        """Give the batches of an epoch in order, as indices of examples."""
         generator = torch.Generator().manual_seed(derived_seed("data", self._seed, number))
         order = torch.randperm(len(self._lengths), generator=generator)
-        # The sort is stable, so pairs of one length keep their random order: chance decides who shares a batch.
+        # The sort is stable, so examples of one length keep their random order: chance decides who shares a batch.
         pools = [pool[self._lengths[pool].argsort(stable=True)] for pool in torch.split(order, POOL_SIZE)]
         batches = _cut(torch.cat(pools), self._lengths, self._batch_tokens)
         return [batches[index] for index in torch.randperm(len(batches), generator=generator).tolist()]
@@ -71,7 +71,7 @@ def _cut(order: Tensor, lengths: Tensor, batch_tokens: int) -> list[Tensor]:
     size = longest = 0
     for length in lengths[order].tolist():
         longest = max(longest, length)
-        if size and (longest + 1) * (size + 1) > batch_tokens:
+        if size and longest * (size + 1) > batch_tokens:
             sizes.append(size)
             size, longest = 0, length
         size += 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ import polars as pl
 import torch
 from safetensors.torch import save
 
-from framework.contracts import Corpus, Pair
+from framework.contracts import Corpus, Pair, TextCorpus
 from framework.data.prepared import PreparedData
 from framework.data.sequences import Sequences
 from framework.data.tokenizer import Tokenizer
@@ -27,7 +28,8 @@ def prepare(spec: DataSpec, corpus: Corpus, folder: Path) -> PreparedData:
 
     The folder appears whole or not at all; of two processes that write it at once, one wins and both go on.
     Vocabularies are learned on the training split alone. Pairs with a side longer than `spec.max_pieces` are
-    left out of every split and counted; a side without any text is kept.
+    left out of every split and counted; a side without any text is kept. A text of a `TextCorpus` that is longer
+    is cut into parts, each of them an example.
 
     Raises `SpecError` if the corpus lacks a split that training needs, if nothing is left of a split, or if
     the text does not yield the vocabulary asked for.
@@ -35,7 +37,7 @@ def prepare(spec: DataSpec, corpus: Corpus, folder: Path) -> PreparedData:
     if not folder.exists():
         splits = _read(corpus)
         with _appearing_whole(folder) as unfinished:
-            _write(spec, splits, unfinished)
+            _write(spec, splits, _keep_texts if isinstance(corpus, TextCorpus) else _keep_pairs, unfinished)
     return PreparedData.open(folder)
 
 
@@ -51,25 +53,59 @@ def _read(corpus: Corpus) -> dict[str, list[Pair]]:
     return {name: list(corpus.pairs(name)) for name in names}
 
 
-def _write(spec: DataSpec, splits: dict[str, list[Pair]], folder: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is left of a split, and how much of it that is."""
+
+    sources: Sequences
+    targets: Sequences
+    texts: pl.DataFrame
+    counts: dict[str, int]
+
+
+def _write(
+    spec: DataSpec,
+    splits: dict[str, list[Pair]],
+    keep: Callable[[str, list[Pair], Tokenizer, Tokenizer, int], _Kept],
+    folder: Path,
+) -> None:
     source_tokenizer, target_tokenizer = _learn(spec.tokenizer, splits["train"], folder)
     counts: dict[str, int] = {}
     for name, pairs in splits.items():
-        sources = Sequences.encode([pair.source for pair in pairs], source_tokenizer)
-        targets = Sequences.encode([pair.target for pair in pairs], target_tokenizer)
-        kept = torch.maximum(sources.lengths, targets.lengths) <= spec.max_pieces  # (N,)
-        if not kept.any():
-            raise SpecError(
-                f"none of the {len(pairs)} pairs of the split {name!r} has {spec.max_pieces} pieces or fewer "
-                "on both sides: raise it",
-                "data.max_pieces",
-            )
-        counts[f"{name}/pairs"] = int(kept.sum())
-        counts[f"{name}/left_out"] = int((~kept).sum())
-        _write_ids(folder / f"{name}.safetensors", sources.keep(kept), targets.keep(kept))
-        texts = pl.DataFrame(pairs, schema={"source": pl.String, "target": pl.String}, orient="row")
-        texts.filter(pl.Series(kept.numpy())).write_parquet(folder / f"{name}.parquet")
+        kept = keep(name, pairs, source_tokenizer, target_tokenizer, spec.max_pieces)
+        counts |= {f"{name}/{what}": count for what, count in kept.counts.items()}
+        _write_ids(folder / f"{name}.safetensors", kept.sources, kept.targets)
+        kept.texts.write_parquet(folder / f"{name}.parquet")
     (folder / "counts.json").write_text(json.dumps(counts), encoding="utf-8")
+
+
+def _keep_pairs(name: str, pairs: list[Pair], source: Tokenizer, target: Tokenizer, max_pieces: int) -> _Kept:
+    sources = Sequences.encode([pair.source for pair in pairs], source)
+    targets = Sequences.encode([pair.target for pair in pairs], target)
+    kept = torch.maximum(sources.lengths, targets.lengths) <= max_pieces  # (N,)
+    if not kept.any():
+        raise SpecError(
+            f"none of the {len(pairs)} pairs of the split {name!r} has {max_pieces} pieces or fewer "
+            "on both sides: raise it",
+            "data.max_pieces",
+        )
+    return _Kept(
+        sources.keep(kept),
+        targets.keep(kept),
+        _frame(pairs).filter(pl.Series(kept.numpy())),
+        {"pairs": int(kept.sum()), "left_out": int((~kept).sum())},
+    )
+
+
+def _keep_texts(name: str, pairs: list[Pair], source: Tokenizer, target: Tokenizer, max_pieces: int) -> _Kept:
+    texts = Sequences.encode([pair.target for pair in pairs], target).cut(max_pieces)
+    nothing = Sequences(torch.empty(0, dtype=torch.int32), torch.zeros(len(texts) + 1, dtype=torch.int64))
+    parts = [Pair("", target.decode(ids.tolist())) for ids in texts.take(torch.arange(len(texts)))]
+    return _Kept(nothing, texts, _frame(parts), {"texts": len(pairs), "parts": len(texts)})
+
+
+def _frame(pairs: Sequence[Pair]) -> pl.DataFrame:
+    return pl.DataFrame(pairs, schema={"source": pl.String, "target": pl.String}, orient="row")
 
 
 def _learn(spec: TokenizerSpec, pairs: Sequence[Pair], folder: Path) -> tuple[Tokenizer, Tokenizer]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 from safetensors import safe_open
@@ -23,11 +24,17 @@ from framework.data.tokenizer import Tokenizer
 from framework.errors import SpecError
 from framework.spec.suggest import did_you_mean
 
+NOTHING_SCORED: Final = (
+    "no token of the split {split!r} enters the loss: its mask or its objective leaves all of them out"
+)
+"""Why a split can neither be learned from nor measured."""
+
 
 class PreparedSplit:
-    """The pairs of a split that are kept, in the corpus's order; N of them."""
+    """The examples of a split that are kept, in the corpus's order; N of them."""
 
     def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
         self._texts_path = folder / f"{name}.parquet"
         with safe_open(folder / f"{name}.safetensors", framework="pt") as file:
             self._sources = Sequences(file.get_tensor("source_ids"), file.get_tensor("source_starts"))
@@ -37,11 +44,11 @@ class PreparedSplit:
         return len(self._sources)
 
     def sources(self, indices: Tensor) -> list[Tensor]:
-        """Give the source ids of some pairs, without special pieces: a 1-D int64 tensor each."""
+        """Give the source ids of some examples, without special pieces: a 1-D int64 tensor each."""
         return self._sources.take(indices)
 
     def targets(self, indices: Tensor) -> list[Tensor]:
-        """Give the target ids of some pairs, without special pieces: a 1-D int64 tensor each."""
+        """Give the target ids of some examples, without special pieces: a 1-D int64 tensor each."""
         return self._targets.take(indices)
 
     @property
@@ -75,7 +82,7 @@ class PreparedData:
         self.target_tokenizer = target
         """The same object as the source's if the vocabulary is shared."""
         self.counts = counts
-        """Such as `{"train/pairs": 29000, "train/left_out": 64}`."""
+        """Such as `{"train/pairs": 29000, "train/left_out": 64}`; of texts, how many and into how many parts."""
 
     @classmethod
     def open(cls, folder: Path) -> PreparedData:
@@ -89,7 +96,7 @@ class PreparedData:
 
     def split(self, name: str) -> PreparedSplit:
         """Open a split. Raises `SpecError` if the corpus has none of that name."""
-        names = [key.removesuffix("/pairs") for key in self.counts if key.endswith("/pairs")]
+        names = list(dict.fromkeys(key.partition("/")[0] for key in self.counts))
         if name not in names:
             hint = did_you_mean(name, names)
             raise SpecError(f"the corpus has no split {name!r}{hint}; there are: {', '.join(names)}", "data.corpus")

@@ -48,6 +48,15 @@ class Sequences:
         begins, ends = self.starts[indices].tolist(), self.starts[indices + 1].tolist()
         return [self.ids[begin:end].long() for begin, end in zip(begins, ends, strict=True)]
 
+    def cut(self, longest: int) -> Sequences:
+        """Cut each sequence into as few as have at most `longest` ids, in order."""
+        cuts = [
+            start + offset
+            for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=False)
+            for offset in range(0, max(length, 1), longest)
+        ]
+        return Sequences(self.ids, torch.tensor([*cuts, len(self.ids)]))
+
     def keep(self, kept: Tensor) -> Sequences:
         """Give those sequences whose entry in `kept`, boolean `(N,)`, is true."""
         starts = torch.cat([self.starts[:1], self.lengths[kept].cumsum(0)])

@@ -36,7 +36,7 @@ class Table:
         if ending is None:
             raise SpecError(
                 f"{path} is no table: a table's name ends in {', '.join(ENDINGS)}; "
-                "plain text comes as two files, a source and a target"
+                "plain text comes in a file for each split, or two that pair up"
             )
         require_file(path)
         if ending.startswith(".jsonl"):

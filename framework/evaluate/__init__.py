@@ -1,23 +1,25 @@
-"""How good the weights are: loss and perplexity, translations by beam search, and BLEU."""
+"""How good the weights are: means over tokens, outputs by beam search, and how these compare with the references."""
 
 from framework.evaluate.beam import Hypothesis, beam_search, length_penalty
 from framework.evaluate.bleu import Bleu, bleu
-from framework.evaluate.decode import Translations, translate
 from framework.evaluate.errors import Unmeasurable
+from framework.evaluate.exact_match import exact_match
+from framework.evaluate.generate import Outputs, generate
 from framework.evaluate.measure import Measurement, chosen_metrics, measure
-from framework.evaluate.perplexity import loss_per_token
+from framework.evaluate.token_means import token_means
 
 __all__ = [
     "Bleu",
     "Hypothesis",
     "Measurement",
-    "Translations",
+    "Outputs",
     "Unmeasurable",
     "beam_search",
     "bleu",
     "chosen_metrics",
+    "exact_match",
+    "generate",
     "length_penalty",
-    "loss_per_token",
     "measure",
-    "translate",
+    "token_means",
 ]

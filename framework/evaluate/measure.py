@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import torch
 
-from framework.contracts import Objective
+from framework.contracts import SPECIAL_PIECES, Objective
 from framework.data.prepared import PreparedData
 from framework.errors import PluginError, SpecError
 from framework.evaluate.bleu import bleu
-from framework.evaluate.decode import translate
-from framework.evaluate.perplexity import loss_per_token
-from framework.model.transformer import Transformer
+from framework.evaluate.exact_match import exact_match
+from framework.evaluate.generate import generate
+from framework.evaluate.token_means import LOSS, token_means
+from framework.model.transformer import GenerativeTransformer, Transformer
 from framework.spec import EvaluateSpec
 from framework.spec.suggest import did_you_mean
 
@@ -27,69 +29,100 @@ class Measurement:
     details: dict[str, str] = field(default_factory=dict)
 
 
+GENERATED: Final = ("bleu", "exact_match")
+"""Metrics of what the model generates for a source."""
+
+
 def chosen_metrics(objective: Objective, spec: EvaluateSpec) -> tuple[str, ...]:
     """Give the names of what is to be measured. Raises `SpecError`, so ask before training."""
-    for name in objective.metrics:
-        if name not in _MEASURES:
-            known = ", ".join(_MEASURES)
-            raise PluginError(f"objective {objective.name!r} declares the metric {name!r}; there are: {known}")
+    offered = (*objective.metrics, *objective.further_metrics)
+    known = ("perplexity", *GENERATED, *_measured_per_token(objective))
+    for name in offered:
+        if name not in known:
+            raise PluginError(
+                f"objective {objective.name!r} declares the metric {name!r}, which its per_token does not give; "
+                f"there are: {', '.join(known)}"
+            )
     if spec.metrics is None:
         return objective.metrics
     for name in spec.metrics:
-        if name not in objective.metrics:
+        if name not in offered:
             raise SpecError(
-                f"objective {objective.name!r} has no metric {name!r}; it has: {', '.join(objective.metrics)}"
-                + did_you_mean(name, objective.metrics),
+                f"objective {objective.name!r} has no metric {name!r}; it has: {', '.join(offered)}"
+                + did_you_mean(name, offered),
                 "evaluate.metrics",
             )
     return spec.metrics
+
+
+def _measured_per_token(objective: Objective) -> tuple[str, ...]:
+    """The names that an objective gives, found on an example of one piece."""
+    piece = torch.tensor([SPECIAL_PIECES])
+    batch = objective.batch([piece], [piece], torch.Generator().manual_seed(0))
+    logits = torch.zeros(*batch.target_output.shape, SPECIAL_PIECES + 1)  # (1, T, V)
+    return tuple(objective.per_token(logits, batch))
 
 
 def measure(model: Transformer, objective: Objective, data: PreparedData, spec: EvaluateSpec) -> Measurement:
     """Measure a trained model on `spec.split`, in float32 whatever it was trained in. Leaves it in evaluation mode.
 
     Details by name: `SPLIT/bleu` is the signature alone, so that rows scored alike have it alike, and
-    `SPLIT/bleu_doubts` what makes that score doubtful; `SPLIT/cut_off` counts translations that had to end; and
+    `SPLIT/bleu_doubts` what makes that score doubtful; `SPLIT/cut_off` counts outputs that had to end; and
     `SPLIT/perplexity` says why there is none.
 
     Raises `SpecError` for a metric or a split that there is not, `Unmeasurable` where the model's outputs are
     not finite.
     """
-    metrics: dict[str, float] = {}
-    details: dict[str, str] = {}
-    for name in chosen_metrics(objective, spec):
-        part = _MEASURES[name](model, objective, data, spec)
-        metrics |= part.metrics
-        details |= part.details
-    return Measurement(metrics, details)
+    names = chosen_metrics(objective, spec)
+    measured = Measurement()
+    if set(names) - set(GENERATED):
+        _measure_tokens(model, objective, data, spec, names, measured)
+    if set(names) & set(GENERATED):
+        _measure_outputs(model, objective, data, spec, names, measured)
+    return measured
 
 
-def _perplexity(model: Transformer, objective: Objective, data: PreparedData, spec: EvaluateSpec) -> Measurement:
-    loss = loss_per_token(model, objective, data.split(spec.split), spec.batch_tokens)
-    measured = Measurement({f"{spec.split}/loss": loss})
+def _measure_tokens(
+    model: Transformer,
+    objective: Objective,
+    data: PreparedData,
+    spec: EvaluateSpec,
+    names: Sequence[str],
+    measured: Measurement,
+) -> None:
+    own = [name for name in names if name not in ("perplexity", *GENERATED)]
+    means = token_means(model, objective, data.split(spec.split), spec.batch_tokens, own)
+    measured.metrics.update({f"{spec.split}/{name}": means[name] for name in (LOSS, *own)})
+    if "perplexity" not in names:
+        return
     try:
-        measured.metrics[f"{spec.split}/perplexity"] = math.exp(loss)
+        measured.metrics[f"{spec.split}/perplexity"] = math.exp(means[LOSS])
     except OverflowError:
-        measured.details[f"{spec.split}/perplexity"] = f"too large for a number: the loss is {loss:.1f} nats per token"
-    return measured
+        loss = f"the loss is {means[LOSS]:.1f} nats per token"
+        measured.details[f"{spec.split}/perplexity"] = f"too large for a number: {loss}"
 
 
-def _bleu(model: Transformer, objective: Objective, data: PreparedData, spec: EvaluateSpec) -> Measurement:
+def _measure_outputs(
+    model: Transformer,
+    objective: Objective,
+    data: PreparedData,
+    spec: EvaluateSpec,
+    names: Sequence[str],
+    measured: Measurement,
+) -> None:
+    assert isinstance(model, GenerativeTransformer), "the survey has refused metrics that do not fit"
     split = data.split(spec.split)
-    translations = translate(model, objective, split.sources(torch.arange(len(split))), spec)
-    hypotheses = [data.target_tokenizer.decode(pieces) for pieces in translations.pieces]
-    score, signature, doubts = bleu(hypotheses, split.target_texts)
-    measured = Measurement({f"{spec.split}/bleu": score}, {f"{spec.split}/bleu": signature})
-    if doubts:
-        measured.details[f"{spec.split}/bleu_doubts"] = "; ".join(doubts)
-    if translations.cut_off:
+    outputs = generate(model, objective, split.sources(torch.arange(len(split))), spec)
+    hypotheses = [data.target_tokenizer.decode(pieces) for pieces in outputs.pieces]
+    if "bleu" in names:
+        score, signature, doubts = bleu(hypotheses, split.target_texts)
+        measured.metrics[f"{spec.split}/bleu"] = score
+        measured.details[f"{spec.split}/bleu"] = signature
+        if doubts:
+            measured.details[f"{spec.split}/bleu_doubts"] = "; ".join(doubts)
+    if "exact_match" in names:
+        measured.metrics[f"{spec.split}/exact_match"] = exact_match(hypotheses, split.target_texts)
+    if outputs.cut_off:
         measured.details[f"{spec.split}/cut_off"] = (
-            f"{translations.cut_off} of {len(split)} translations end at the model's last position"
+            f"{outputs.cut_off} of {len(split)} outputs end at the model's last position"
         )
-    return measured
-
-
-_MEASURES: dict[str, Callable[[Transformer, Objective, PreparedData, EvaluateSpec], Measurement]] = {
-    "perplexity": _perplexity,
-    "bleu": _bleu,
-}

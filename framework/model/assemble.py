@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import torch
 from torch import nn
 
-from framework.contracts import ADDRESSES, Mixer, Plugin, PositionalScheme, Site
+from framework.contracts import Plugin, PositionalScheme, Site
 from framework.errors import PluginError, Problem, SpecError
+from framework.model.decoder_only import DecoderOnly
 from framework.model.embedding import Table
+from framework.model.encoder_decoder import EncoderDecoder
+from framework.model.encoder_only import EncoderOnly
 from framework.model.slots import Slots
 from framework.model.transformer import Transformer
 from framework.registry import Registry
 from framework.seeds import derived_seed
-from framework.spec import DataSpec, ModelSpec
+from framework.spec import Architecture, DataSpec, ModelSpec
 
 
 def assemble(model: ModelSpec, data: DataSpec, registry: Registry) -> Transformer:
@@ -28,19 +32,38 @@ def assemble(model: ModelSpec, data: DataSpec, registry: Registry) -> Transforme
     """
     model = model.resolved()
     slots = Slots(model, registry)
-    _require(chain(_ignored_choices(slots), _choices_of_no_site(slots), _ignored_bias(slots)))
-    pieces, d_model, tied = data.tokenizer.vocabulary_size, model.d_model, model.tie_embeddings
+    _require(chain(_choices_of_no_stack(slots), _two_vocabularies(slots, data)))
+    _require(chain(_misplaced(slots), _ignored_choices(slots), _choices_of_no_site(slots), _ignored_positions(slots)))
     with torch.random.fork_rng(devices=[]):  # layers draw weights as they are built
-        transformer = Transformer(
-            encoder=slots.encoder(),
-            decoder=slots.decoder(),
-            source_table=Table(pieces, d_model),
-            target_table=None if tied else Table(pieces, d_model),
-            output_table=None if tied else Table(pieces, d_model),
-        )
-    _require(_positions_out_of_reach(transformer, model, data))
+        transformer = _ARCHITECTURES[model.architecture](slots, data.tokenizer.vocabulary_size)
     _require_resettable(transformer)
     return transformer
+
+
+def _encoder_decoder(slots: Slots, pieces: int) -> EncoderDecoder:
+    d_model, tied = slots.model.d_model, slots.model.tie_embeddings
+    return EncoderDecoder(
+        encoder=slots.stack(Site.ENCODER_SELF),
+        decoder=slots.stack(Site.DECODER_SELF, Site.DECODER_CROSS),
+        source_table=Table(pieces, d_model),
+        target_table=None if tied else Table(pieces, d_model),
+        output_table=None if tied else Table(pieces, d_model),
+    )
+
+
+def _decoder_only(slots: Slots, pieces: int) -> DecoderOnly:
+    d_model, tied = slots.model.d_model, slots.model.tie_embeddings
+    return DecoderOnly(slots.stack(Site.DECODER_SELF), Table(pieces, d_model), None if tied else Table(pieces, d_model))
+
+
+def _encoder_only(slots: Slots, pieces: int) -> EncoderOnly:
+    d_model, tied = slots.model.d_model, slots.model.tie_embeddings
+    return EncoderOnly(slots.stack(Site.ENCODER_SELF), Table(pieces, d_model), None if tied else Table(pieces, d_model))
+
+
+_ARCHITECTURES: Final[Mapping[Architecture, Callable[[Slots, int], Transformer]]] = MappingProxyType(
+    {"encoder_decoder": _encoder_decoder, "decoder_only": _decoder_only, "encoder_only": _encoder_only}
+)
 
 
 def initialize(model: nn.Module, seed: int) -> None:
@@ -57,13 +80,47 @@ def initialize(model: nn.Module, seed: int) -> None:
             module.reset_parameters()
 
 
+def _choices_of_no_stack(slots: Slots) -> Iterator[Problem]:
+    """Find what is written for a site that the architecture lacks."""
+    for site in Site:
+        if site not in slots.sites:
+            for kind, chosen in slots.written(site):
+                if chosen is not None:
+                    there = " and ".join(slots.sites)
+                    yield Problem(
+                        f"model.architecture={slots.model.architecture} has no site {site}, only {there}: remove this",
+                        path=f"model.sites.{site}.{kind}",
+                    )
+
+
+def _two_vocabularies(slots: Slots, data: DataSpec) -> Iterator[Problem]:
+    if Site.DECODER_CROSS not in slots.sites and not data.tokenizer.shared:
+        yield Problem(
+            f"model.architecture={slots.model.architecture} reads everything in one sequence and has one vocabulary: "
+            "set it to true",
+            path="data.tokenizer.shared",
+        )
+
+
+def _misplaced(slots: Slots) -> Iterator[Problem]:
+    """Find mixers at sites where they cannot stand."""
+    for site in slots.sites:
+        mixer, own = slots.mixer(site), slots.written(site).mixer
+        if site not in mixer.sites:
+            fitting = " and ".join(site for site in Site if site in mixer.sites)
+            way_out = "choose another" if own else f"name another as model.sites.{site}.mixer"
+            yield Problem(
+                f"the mixer {mixer.name!r} cannot stand at {site}, only at {fitting}: {way_out}",
+                path=f"model.sites.{site}.mixer" if own else "model.mixer",
+            )
+
+
 def _ignored_choices(slots: Slots) -> Iterator[Problem]:
     """Find what a site itself names and its mixer does not take."""
-    for site, address in ADDRESSES.items():
-        written = getattr(getattr(slots.model.sites, address[0]), address[1])
-        mixer = _mixer(slots, site)
-        for kind in ("attention_score", "mask"):
-            if getattr(written, kind) is not None and kind not in mixer.takes:
+    for site in slots.sites:
+        mixer = slots.mixer(site)
+        for kind, chosen in slots.written(site):
+            if kind != "mixer" and chosen is not None and kind not in mixer.takes:
                 what = kind.replace("_", " ")
                 yield Problem(
                     f"the mixer {mixer.name!r} takes no {what}: remove this line, or choose a mixer that takes one",
@@ -73,7 +130,7 @@ def _ignored_choices(slots: Slots) -> Iterator[Problem]:
 
 def _choices_of_no_site(slots: Slots) -> Iterator[Problem]:
     """Find what the whole model chooses, other than its default, and no site's mixer takes."""
-    taken = frozenset[str]().union(*(_mixer(slots, site).takes for site in ADDRESSES))
+    taken = frozenset[str]().union(*(slots.mixer(site).takes for site in slots.sites))
     for kind in ("attention_score", "mask"):
         chosen = str(getattr(slots.model, kind))
         if kind not in taken and chosen != ModelSpec.model_fields[kind].default:
@@ -84,36 +141,23 @@ def _choices_of_no_site(slots: Slots) -> Iterator[Problem]:
             )
 
 
-def _ignored_bias(slots: Slots) -> Iterator[Problem]:
-    """Find a scheme with a bias beside a mixer that would drop it; a site whose mixing is removed has no scores."""
-    scheme = slots.model.positional_scheme.name
-    if slots.registry.plugin("positional_scheme", scheme).bias is PositionalScheme.bias:
-        return
-    for site in filter(lambda site: site.attends_itself, ADDRESSES):
-        mixer = _mixer(slots, site)
-        if not mixer.removes_sublayer and "bias" not in mixer.takes:
-            yield Problem(
-                f"{scheme!r} adds a bias to scores, and the mixer {mixer.name!r} at {site} takes none: "
-                "choose another scheme, or a mixer that takes a bias",
-                path="model.positional_scheme",
-            )
-
-
-def _mixer(slots: Slots, site: Site) -> type[Mixer]:
-    component = slots.site(site).mixer
-    assert component is not None, "a site's choices are filled in"
-    mixer: type[Mixer] = slots.registry.plugin("mixer", component.name)
-    return mixer
-
-
-def _positions_out_of_reach(transformer: Transformer, model: ModelSpec, data: DataSpec) -> Iterator[Problem]:
-    limit, needed = transformer.max_positions, data.max_pieces + 1
-    if limit is not None and limit < needed:
-        yield Problem(
-            f"{model.positional_scheme.name!r} has {limit} positions, and data.max_pieces={data.max_pieces} needs "
-            f"{needed}, the end piece included: give it more, or lower data.max_pieces to {limit - 1}",
-            path="model.positional_scheme",
-        )
+def _ignored_positions(slots: Slots) -> Iterator[Problem]:
+    """Find what a scheme would do inside a mixer that drops it; a site whose mixing is removed has no use for it."""
+    scheme: type[PositionalScheme] = slots.registry.plugin("positional_scheme", slots.model.positional_scheme.name)
+    does = {}
+    if scheme.bias is not PositionalScheme.bias:
+        does["bias"] = "adds a bias to scores"
+    if scheme.rotate is not PositionalScheme.rotate:
+        does["rotation"] = "rotates queries and keys"
+    for site in filter(lambda site: site.attends_itself, slots.sites):
+        mixer = slots.mixer(site)
+        for what, words in does.items():
+            if what not in mixer.takes and not mixer.removes_sublayer:
+                yield Problem(
+                    f"{scheme.name!r} {words}, which the mixer {mixer.name!r} at {site} would drop: "
+                    "choose another scheme, or a mixer that takes it",
+                    path="model.positional_scheme",
+                )
 
 
 def _require(problems: Iterator[Problem]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from framework.contracts import ADDRESSES, AttentionScore, Dims, DotProductForm, Mask, Mixer
+from framework.contracts import ADDRESSES, SITES, AttentionScore, Dims, DotProductForm, Mask, Mixer
 from framework.errors import PluginError
 from framework.frames import innermost_frame
 from framework.model.assemble import initialize
@@ -28,7 +28,8 @@ LARGE: Final = 100.0
 def probed_parts(model: ModelSpec, registry: Registry) -> Iterator[tuple[str, str, Component, Dims]]:
     """Give every score and mask that a site's mixer takes: the key that names it, its kind, itself, its sizes."""
     slots = Slots(model.resolved(), registry)
-    for site, (stack, place) in ADDRESSES.items():
+    for site in SITES[model.architecture]:
+        stack, place = ADDRESSES[site]
         chosen, own = slots.site(site), getattr(getattr(model.sites, stack), place)
         assert chosen.mixer is not None, "a site's choices are filled in"
         mixer: type[Mixer] = registry.plugin("mixer", chosen.mixer.name)

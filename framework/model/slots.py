@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
-from framework.contracts import ADDRESSES, Dims, FeedForward, Mixer, Parts, PositionalScheme, Site
+from framework.contracts import (
+    ADDRESSES,
+    SITES,
+    AttentionScore,
+    Dims,
+    FeedForward,
+    Mask,
+    Mixer,
+    Parts,
+    PositionalScheme,
+    Site,
+)
+from framework.errors import SpecError
 from framework.model.layers import NORMS, FeedForwardSubLayer, MixingSubLayer, SubLayer
 from framework.model.stack import Layer, Stack
 from framework.registry import Registry
@@ -21,17 +34,30 @@ class Slots:
     model: ModelSpec
     registry: Registry
 
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Where the architecture mixes."""
+        return SITES[self.model.architecture]
+
     def site(self, site: Site) -> SiteSpec:
         """What stands at a site, the model's own choices filled in."""
         return self.model.site(*ADDRESSES[site])
 
-    def encoder(self) -> Stack:
-        return self._stack(Site.ENCODER_SELF, cross=None)
+    def written(self, site: Site) -> SiteSpec:
+        """What the experiment writes for a site itself."""
+        stack, place = ADDRESSES[site]
+        own: SiteSpec = getattr(getattr(self.model.sites, stack), place)
+        return own
 
-    def decoder(self) -> Stack:
-        return self._stack(Site.DECODER_SELF, cross=Site.DECODER_CROSS)
+    def mixer(self, site: Site) -> type[Mixer]:
+        """The class of the mixer at a site."""
+        component = self.site(site).mixer
+        assert component is not None, "a site's choices are filled in"
+        mixer: type[Mixer] = self.registry.plugin("mixer", component.name)
+        return mixer
 
-    def _stack(self, own: Site, cross: Site | None) -> Stack:
+    def stack(self, own: Site, cross: Site | None = None) -> Stack:
+        """Build a stack that mixes within itself and perhaps in a memory."""
         scheme: PositionalScheme = self._build("positional_scheme", self.model.positional_scheme, self.dims(own))
         layers = [
             Layer(
@@ -44,17 +70,18 @@ class Slots:
         # A post-norm layer ends in a norm of its own; the sum that leaves a pre-norm layer never met one.
         pre_norm = self.model.norm_order == "pre_norm"
         final_norm = NORMS[self.model.norm](self.model.d_model) if pre_norm else nn.Identity()
-        return Stack(scheme, layers, final_norm, self.model.dropout)
+        scored = self._mask(own).scored if "mask" in self.mixer(own).takes else _all_scored
+        return Stack(scheme, layers, final_norm, self.model.dropout, scored)
 
     def _mixing(self, site: Site, scheme: PositionalScheme) -> MixingSubLayer | None:
-        chosen, dims = self.site(site), self.dims(site)
-        parts = Parts(
-            score=self._build("attention_score", chosen.attention_score, dims),
-            mask=self._build("mask", chosen.mask, dims),
-            scheme=scheme,
-        )
-        mixer: Mixer = self._build("mixer", chosen.mixer, dims, parts)
+        dims = self.dims(site)
+        score: AttentionScore = self._build_at(site, "attention_score", dims)
+        mixer: Mixer = self._build_at(site, "mixer", dims, Parts(score, self._mask(site), scheme))
         return None if mixer.removes_sublayer else MixingSubLayer(mixer, self._around())
+
+    def _mask(self, site: Site) -> Mask:
+        mask: Mask = self._build_at(site, "mask", self.dims(site))
+        return mask
 
     def _feed_forward(self, site: Site) -> FeedForwardSubLayer | None:
         feed_forward: FeedForward = self._build("feed_forward", self.model.feed_forward, self.dims(site))
@@ -83,6 +110,23 @@ class Slots:
             site=site,
         )
 
-    def _build(self, kind: str, component: Component | None, *sizes: Dims | Parts) -> Any:
+    def _build_at(self, site: Site, kind: str, *sizes: Dims | Parts) -> Any:
+        """Build what stands at a site. What it finds wrong with its options is told where these were written."""
+        component = getattr(self.site(site), kind)
         assert component is not None, "a site's choices are filled in"
+        try:
+            return self._build(kind, component, *sizes)
+        except SpecError as error:
+            if dict(self.written(site))[kind] is None:
+                raise
+            here = f"model.sites.{site}.{kind}"
+            raise SpecError(
+                replace(problem, path=problem.path.replace(f"model.{kind}", here, 1)) for problem in error.problems
+            ) from error
+
+    def _build(self, kind: str, component: Component, *sizes: Dims | Parts) -> Any:
         return self.registry.plugin(kind, component.name)(component.options, *sizes)
+
+
+def _all_scored(positions: Tensor) -> Tensor:
+    return torch.ones_like(positions, dtype=torch.bool)

@@ -5,7 +5,7 @@ Shapes: B batch, L length, S source length, D d_model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from torch import Tensor, nn
@@ -85,9 +85,16 @@ class Stack(nn.Module):
     """Positions and dropout on the embeddings, the layers, and a last norm where layers do not end in one."""
 
     def __init__(
-        self, scheme: PositionalScheme, layers: Iterable[Layer], final_norm: nn.Module, dropout: float
+        self,
+        scheme: PositionalScheme,
+        layers: Iterable[Layer],
+        final_norm: nn.Module,
+        dropout: float,
+        scored: Callable[[Tensor], Tensor],
     ) -> None:
         super().__init__()
+        self.scored = scored
+        """As `Mask.scored`, of the mask that its layers mix under."""
         self.scheme = scheme
         self.dropout = nn.Dropout(dropout)
         self.layers = nn.ModuleList(layers)

@@ -13,12 +13,13 @@ from framework.spec.experiment import (
     RowSpec,
     TrialSpec,
 )
-from framework.spec.model import ModelSpec, SiteSpec
+from framework.spec.model import Architecture, ModelSpec, SiteSpec
 from framework.spec.training import TrainSpec
 
 __all__ = [
     "INCIDENTAL",
     "RESOLVED",
+    "Architecture",
     "Catalog",
     "Component",
     "DataSpec",

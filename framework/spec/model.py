@@ -15,6 +15,8 @@ from framework.spec.component import (
     PositionalSchemeComponent,
 )
 
+Architecture = Literal["encoder_decoder", "decoder_only", "encoder_only"]
+
 Probability = Annotated[float, Field(ge=0.0, lt=1.0)]
 
 
@@ -49,7 +51,8 @@ class Sites(Spec):
 class ModelSpec(Spec):
     """A Transformer (Vaswani et al. 2017, arXiv:1706.03762) and what its slots hold."""
 
-    architecture: Literal["encoder_decoder"] = "encoder_decoder"
+    architecture: Architecture = "encoder_decoder"
+    """Both stacks of the paper, or one of them alone."""
     d_model: Size = 512
     """Width of the residual stream."""
     d_ff: Size = 2048
@@ -82,7 +85,7 @@ class ModelSpec(Spec):
     residual: bool = True
     """Whether a sub-layer's input is added to its output."""
     tie_embeddings: bool = True
-    """Whether source embedding, target embedding and output projection are one table (section 3.4)."""
+    """Whether all embeddings and the output projection are one table (section 3.4)."""
 
     @model_validator(mode="after")
     def _heads_fit(self) -> ModelSpec:

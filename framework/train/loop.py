@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import torch
 from torch import Tensor
@@ -10,7 +11,8 @@ from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from framework.contracts import Objective
 from framework.data.batches import Position, TrainingBatches
-from framework.data.prepared import PreparedSplit
+from framework.data.prepared import NOTHING_SCORED, PreparedSplit
+from framework.errors import SpecError
 from framework.model.transformer import Transformer
 from framework.seeds import derived_seed
 from framework.spec import TrainSpec
@@ -49,7 +51,9 @@ class Training:
         self._spec = spec
         self._d_model = d_model
         self._split = split
-        self._batches = TrainingBatches(split.source_lengths, split.target_lengths, spec.batch_tokens, seed)
+        self._seed = seed
+        lengths = objective.lengths(split.source_lengths, split.target_lengths)
+        self._batches = TrainingBatches(lengths, spec.batch_tokens, seed)
         self._upcoming = self._batches.after(self.position)
         torch.manual_seed(derived_seed("dropout", seed))
 
@@ -67,7 +71,8 @@ class Training:
 
         `train/loss` is what was minimised, smoothing included, per token in nats; `train/tokens` are the target
         tokens it was averaged over; `train/gradient_norm` is from before clipping. Raises `Diverged`, before
-        the weights are touched, if the loss or the gradients are not finite.
+        the weights are touched, if the loss or the gradients are not finite, and `SpecError` if no token of a
+        whole epoch enters the loss.
         """
         step = self.step + 1
         loss, tokens = self._next_loss()
@@ -99,12 +104,14 @@ class Training:
     def _next_loss(self) -> tuple[Tensor, int]:
         """The loss per token of the next batch that has a token that counts, and how many it has."""
         self.model.train()
-        for position, indices in self._upcoming:
+        for position, indices in islice(self._upcoming, len(self._split) + 1):
             self.position = position
-            batch = self._objective.batch(self._split.sources(indices), self._split.targets(indices))
+            generator = torch.Generator().manual_seed(derived_seed("objective", self._seed, *position))
+            batch = self._objective.batch(self._split.sources(indices), self._split.targets(indices), generator)
+            batch = self.model.restricted(batch)
             with torch.autocast("cpu", torch.bfloat16, enabled=self._spec.precision == "bfloat16"):
                 logits = self.model(batch)  # (B, T, V)
             loss, tokens = self._objective.loss(logits, batch, self._spec.label_smoothing)
             if tokens > 0:
                 return loss / tokens, int(tokens)
-        raise AssertionError("training batches never end")
+        raise SpecError(NOTHING_SCORED.format(split="train"), "model.mask")

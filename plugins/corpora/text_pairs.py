@@ -57,30 +57,25 @@ class TextPairs(fw.Corpus):
 
     name = "text_pairs"
 
-    class Options(fw.Options):
-        path: str | None = None
-        """One table with all splits, named in its column `split_column`."""
-        split_column: str = "split"
-        train: Files | None = None
-        dev: Files | None = None
-        test: Files | None = None
+    class Options(fw.FilesBySplit[Files]):
         source_column: str = "source"
         target_column: str = "target"
 
-        @model_validator(mode="after")
-        def _one_form(self) -> TextPairs.Options:
-            by_split = any((self.train, self.dev, self.test))
-            if self.path is not None and by_split:
-                raise ValueError("give either path, one table with all splits, or files for train, dev and test")
-            if self.path is None and not (self.train and self.dev):
-                missing = [name for name in ("train", "dev") if not getattr(self, name)]
-                raise ValueError(
-                    f"there are no files for {' and '.join(missing)}: "
-                    "give path, one table with all splits, or files for train, dev and perhaps test"
-                )
-            return self
-
     options: Options
+
+    @classmethod
+    def samples(cls, folder: Path) -> Iterable[Mapping[str, Any]]:
+        table = "split\tsource\ttarget\ntrain\tein Hund\ta dog\ndev\tein Haus\ta house\n"
+        files = {
+            "all.tsv": table,
+            "train.de": "ein Hund\n",
+            "train.en": "a dog\n",
+            "dev.csv": "de,en\nein Haus,a house\n",
+        }
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        lines = {"source": "train.de", "target": "train.en"}
+        return ({"path": "all.tsv"}, {"train": lines, "dev": "dev.csv", "source_column": "de", "target_column": "en"})
 
     def splits(self) -> tuple[str, ...]:
         return tuple(self._pairs)
@@ -94,8 +89,7 @@ class TextPairs(fw.Corpus):
         columns = {"source": options.source_column, "target": options.target_column}
         if options.path is not None:
             return fw.read_splits(self.base_dir / options.path, split=options.split_column, **columns)
-        by_split = {"train": options.train, "dev": options.dev, "test": options.test}
-        return {name: files.read(self.base_dir, columns) for name, files in by_split.items() if files}
+        return {name: files.read(self.base_dir, columns) for name, files in options.by_split().items()}
 
 
 @fw.hookimpl

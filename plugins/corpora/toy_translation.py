@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator, Sequence
-from random import Random
-from typing import Annotated, Final, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Final, NamedTuple
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, PositiveInt
 
 import framework as fw
-
-T = TypeVar("T")
 
 _NOUNS: Final = (
     ("dog", "kelu"), ("bird", "pivo"), ("horse", "tarna"), ("king", "rego"), ("doctor", "medu"), ("teacher", "lurano"),
@@ -36,7 +31,7 @@ class Phrase(NamedTuple):
     plural: bool = False
 
 
-class ToyTranslation(fw.Corpus):
+class ToyTranslation(fw.MadeUpCorpus):
     """A made-up language pair in which order, scope and agreement carry the meaning; made for this project.
 
     The source has the order of English: subject, verb, object. The target has case, agreement and the verb last:
@@ -51,109 +46,79 @@ class ToyTranslation(fw.Corpus):
       is "rego zamo semas ne".
     - Between clauses (`max_clauses` of 2 and more), "A and B" is "A kaj B", but "A because B" is "B do A".
 
-    Each sentence belongs to one split for good, by its hash, so no sentence of dev or test is in train; and a
-    split keeps its first pairs when it is made longer.
+    Sentences may repeat within a split; none of dev or test is in train.
     """
 
     name = "toy_translation"
 
-    class Options(fw.Options):
+    repeats: ClassVar[bool] = True
+
+    class Options(fw.MadeUpCorpus.Options):
         train_pairs: PositiveInt = 10_000
-        dev_pairs: PositiveInt = 200
-        test_pairs: PositiveInt = 200
         max_clauses: Annotated[int, Field(ge=1, le=8)] = 1
         """Clauses of the longest sentences; with 1 a model of width 64 and 2 layers needs some 400 steps."""
-        seed: NonNegativeInt = 1
-        """Of the sentences; unlike the experiment's seeds, the same for every trial."""
 
     options: Options
 
-    def splits(self) -> tuple[str, ...]:
-        return ("train", "dev", "test")
-
-    def pairs(self, split: str) -> Iterator[fw.Pair]:
-        wanted: int = getattr(self.options, f"{split}_pairs")
-        random = Random(f"{self.options.seed}/{split}")
-        while wanted:
-            sentence = _sentence(random, 1 + _below(random, self.options.max_clauses))
-            if _split_of(sentence.source) == split:
-                yield fw.Pair(sentence.source, sentence.target)
-                wanted -= 1
+    def draw(self, dice: fw.Dice) -> fw.Pair:
+        sentence = _sentence(dice, 1 + dice.below(self.options.max_clauses))
+        return fw.Pair(sentence.source, sentence.target)
 
 
-def _split_of(source: str) -> str:
-    return {0: "dev", 1: "test"}.get(zlib.crc32(source.encode()) % 8, "train")
-
-
-def _sentence(random: Random, clauses: int) -> Phrase:
-    first = _clause(random)
+def _sentence(dice: fw.Dice, clauses: int) -> Phrase:
+    first = _clause(dice)
     if clauses == 1:
         return first
-    rest = _sentence(random, clauses - 1)
-    if _chance(random, 0.5):
+    rest = _sentence(dice, clauses - 1)
+    if dice.chance(0.5):
         return Phrase(f"{first.source} and {rest.source}", f"{first.target} kaj {rest.target}")
     return Phrase(f"{first.source} because {rest.source}", f"{rest.target} do {first.target}")
 
 
-def _clause(random: Random) -> Phrase:
-    subject = _noun_phrase(random)
-    never, ne = ("never ", " ne") if _chance(random, 0.25) else ("", "")
+def _clause(dice: fw.Dice) -> Phrase:
+    subject = _noun_phrase(dice)
+    never, ne = ("never ", " ne") if dice.chance(0.25) else ("", "")
     agreement = "os" if subject.plural else "as"
-    if _chance(random, 0.25):
-        adjective = _adjective(random, "i" if subject.plural else "")
+    if dice.chance(0.25):
+        adjective = _adjective(dice, "i" if subject.plural else "")
         return Phrase(
             f"{subject.source} {never}seemed {adjective.source}",
             f"{subject.target} {adjective.target} sem{agreement}{ne}",
         )
-    verb, stem = _pick(random, _VERBS)
-    object_ = _noun_phrase(random, case="n")
+    verb, stem = dice.pick(_VERBS)
+    object_ = _noun_phrase(dice, case="n")
     return Phrase(
         f"{subject.source} {never}{verb} {object_.source}", f"{subject.target} {object_.target} {stem}{agreement}{ne}"
     )
 
 
-def _noun_phrase(random: Random, case: str = "") -> Phrase:
-    head = _noun(random, case, described=_chance(random, 0.4))
-    if not _chance(random, 0.25):
+def _noun_phrase(dice: fw.Dice, case: str = "") -> Phrase:
+    head = _noun(dice, case, described=dice.chance(0.4))
+    if not dice.chance(0.25):
         return head
-    preposition, postposition = _pick(random, _PREPOSITIONS)
-    place = _noun(random, case="", described=False)
+    preposition, postposition = dice.pick(_PREPOSITIONS)
+    place = _noun(dice, case="", described=False)
     return Phrase(
         f"{head.source} {preposition} {place.source}", f"{place.target} {postposition} {head.target}", head.plural
     )
 
 
-def _noun(random: Random, case: str, described: bool) -> Phrase:
-    noun, stem = _pick(random, _NOUNS)
-    plural, definite = _chance(random, 0.5), _chance(random, 0.7)
+def _noun(dice: fw.Dice, case: str, described: bool) -> Phrase:
+    noun, stem = dice.pick(_NOUNS)
+    plural, definite = dice.chance(0.5), dice.chance(0.7)
     ending = f"i{case}" if plural else case
     article = "the" if definite else "some" if plural else "a"
-    adjective = _adjective(random, ending) if described else Phrase("", "")
+    adjective = _adjective(dice, ending) if described else Phrase("", "")
     source = [article, adjective.source, f"{noun}s" if plural else noun]
     target = ["" if definite else "iu", stem + ending, adjective.target]
     return Phrase(" ".join(filter(None, source)), " ".join(filter(None, target)), plural)
 
 
-def _adjective(random: Random, ending: str) -> Phrase:
-    adjective, stem = _pick(random, _ADJECTIVES)
-    if _chance(random, 0.25):
+def _adjective(dice: fw.Dice, ending: str) -> Phrase:
+    adjective, stem = dice.pick(_ADJECTIVES)
+    if dice.chance(0.25):
         return Phrase(f"not {adjective}", f"{stem}{ending} ne")
     return Phrase(adjective, f"{stem}{ending}")
-
-
-# Only `Random.random` gives the same numbers in every version of Python.
-
-
-def _chance(random: Random, probability: float) -> bool:
-    return random.random() < probability
-
-
-def _below(random: Random, bound: int) -> int:
-    return int(random.random() * bound)
-
-
-def _pick(random: Random, choices: Sequence[T]) -> T:
-    return choices[_below(random, len(choices))]
 
 
 @fw.hookimpl

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
+from torch import Generator, Tensor
 
 import framework as fw
 
@@ -22,35 +20,25 @@ class Translation(fw.Objective):
     name = "translation"
     architectures: ClassVar[frozenset[str]] = frozenset({"encoder_decoder"})
     metrics: ClassVar[tuple[str, ...]] = ("perplexity", "bleu")
+    further_metrics: ClassVar[tuple[str, ...]] = ("accuracy", "exact_match")
+    needs_sources: ClassVar[bool] = True
 
-    def batch(self, sources: Sequence[Tensor], targets: Sequence[Tensor]) -> fw.Batch:
+    def lengths(self, source_lengths: Tensor, target_lengths: Tensor) -> Tensor:
+        return torch.maximum(source_lengths, target_lengths) + 1  # EOS
+
+    def batch(self, sources: Sequence[Tensor], targets: Sequence[Tensor], generator: Generator) -> fw.Batch:
         begin, end = torch.tensor([fw.BOS]), torch.tensor([fw.EOS])
-        source, source_padding = _padded([torch.cat([pieces, end]) for pieces in sources])
-        target_input, target_padding = _padded([torch.cat([begin, pieces]) for pieces in targets])
-        target_output, _ = _padded([torch.cat([pieces, end]) for pieces in targets])
-        return fw.Batch(source, source_padding, target_input, target_output, target_padding)
-
-    def loss(self, logits: Tensor, batch: fw.Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
-        """Give the summed cross entropy in nats, in float32, and the number of target tokens, EOS included.
-
-        The smoothing mass is spread evenly over the whole vocabulary, the right token and the special pieces
-        included (Szegedy et al. 2016, arXiv:1512.00567, section 7).
-        """
-        loss = F.cross_entropy(
-            logits.float().flatten(0, 1),  # (B*T, V)
-            batch.target_output.flatten(),  # (B*T,)
-            ignore_index=fw.PAD,
-            label_smoothing=label_smoothing,
-            reduction="sum",
+        source, source_padding = fw.padded([torch.cat([pieces, end]) for pieces in sources])
+        target_input, target_padding = fw.padded([torch.cat([begin, pieces]) for pieces in targets])
+        target_output, _ = fw.padded([torch.cat([pieces, end]) for pieces in targets])
+        return fw.Batch(
+            target_input=target_input,
+            target_output=target_output,
+            target_padding=target_padding,
+            scored=target_padding,
+            source=source,
+            source_padding=source_padding,
         )
-        return loss, batch.target_padding.sum()
-
-
-def _padded(sequences: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Ids `(B, L)` and padding `(B, L)`, True where a sequence reaches."""
-    ids = pad_sequence(sequences, batch_first=True, padding_value=fw.PAD)  # (B, L)
-    lengths = torch.tensor([len(sequence) for sequence in sequences])  # (B,)
-    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
 
 
 @fw.hookimpl

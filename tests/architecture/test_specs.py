@@ -21,7 +21,7 @@ def below(kind):
     return {kind}.union(*map(below, kind.__subclasses__()))
 
 
-WRITTEN_BY_PEOPLE = ("framework.spec.", "framework.contracts.", "plugins.")
+WRITTEN_BY_PEOPLE = ("framework.spec.", "framework.contracts.", "framework.data.", "plugins.")
 SPECS = sorted((kind for kind in below(Spec) if kind.__module__.startswith(WRITTEN_BY_PEOPLE)), key=str)
 OURS = sorted((kind for kind in below(Spec) if kind.__module__.startswith("framework.") and kind not in SPECS), key=str)
 

@@ -71,7 +71,8 @@ ONE_OF_EACH = {
         "translation",
         "Objective",
         "    architectures = frozenset({'encoder_decoder'})\n    metrics = ('perplexity', 'bleu')\n"
-        "    def batch(self, sources, targets): ...\n    def loss(self, logits, batch, label_smoothing): ...\n",
+        "    def lengths(self, source_lengths, target_lengths): ...\n"
+        "    def batch(self, sources, targets, generator): ...\n",
     ),
     "corpus": (
         "toy_translation",

@@ -72,9 +72,10 @@ def test_a_summary_is_the_first_line_of_the_class_s_docstring_or_of_the_module_s
 
 def test_an_unknown_name_is_told_the_near_one_and_all_of_them(registry):
     assert why(registry, "attention_score", "aditive") == (
-        "no attention score is named 'aditive'; did you mean 'additive'? There are: additive, dot_product, kernel"
+        "no attention score is named 'aditive'; did you mean 'additive'? There are: "
+        + ", ".join(registry.names("attention_score"))
     )
-    assert why(registry, "mask", "zzz") == "no mask is named 'zzz'; there are: causal, full"
+    assert why(registry, "mask", "zzz") == f"no mask is named 'zzz'; there are: {', '.join(registry.names('mask'))}"
 
 
 BREAKS = {
@@ -143,7 +144,7 @@ RULES = {
         HEAD
         + "class Mine(fw.Objective):\n    name = 'mine'\n    metrics = ()\n    def batch(self, s, t): ...\n"
         + CLASS.replace("attention_score", "objective").format("Mine"),
-        "Mine lacks loss, architectures, which every Objective has",
+        "Mine lacks lengths, architectures, which every Objective has",
     ),
     "options of another kind": (
         HEAD + "class Mine(fw.AttentionScore):\n    name = 'mine'\n    class Options: ...\n" + CLASS.format("Mine"),

@@ -81,7 +81,7 @@ def test_positions_too_few_for_the_data_are_placed_at_the_row_that_asks_for_them
     line, column = line_of(path, "model.positional_scheme")
     assert str(problem) == (
         f"{path}:{line}:{column}: rows.learned.change.model.positional_scheme: 'learned' has 8 positions, and "
-        "data.max_pieces=100 needs 101, the end piece included: give it more, or lower data.max_pieces to 7"
+        "data.max_pieces=100 needs 101, special pieces included: give it more, or lower data.max_pieces"
     )
 
 
@@ -91,7 +91,7 @@ def test_an_unknown_metric_is_placed(tmp_path):
     line, column = line_of(path, "metrics:")
     assert str(problem) == (
         f"{path}:{line}:{column}: evaluate.metrics: objective 'translation' has no metric 'blue'; "
-        "it has: perplexity, bleu; did you mean 'bleu'?"
+        "it has: perplexity, bleu, accuracy, exact_match; did you mean 'bleu'?"
     )
 
 
@@ -136,8 +136,8 @@ def test_an_objective_for_other_architectures_is_placed(tmp_path):
     body = """
                 metrics = ()
                 architectures = frozenset({"decoder_only"})
-                def batch(self, sources, targets): ...
-                def loss(self, logits, batch, label_smoothing): ...
+                def lengths(self, source_lengths, target_lengths): ...
+                def batch(self, sources, targets, generator): ...
     """
     mine = plugin(tmp_path, "Objective", body)
     path = write(tmp_path, train={"objective": "mine"})

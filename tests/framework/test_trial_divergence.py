@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from framework.evaluate.errors import Unmeasurable
-from framework.evaluate.perplexity import loss_per_token
+from framework.evaluate.token_means import token_means
 
 
 def test_divergence_is_final_and_says_where(bench):
@@ -39,10 +39,10 @@ def test_a_dev_loss_that_is_not_finite_for_a_while_is_a_missing_point(bench, str
         measured.append(given)
         if len(measured) == 1:
             raise Unmeasurable("the loss of the trained model is inf: its last updates diverged")
-        return loss_per_token(*given)
+        return token_means(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr("framework.trial.loss_per_token", infinite_at_first)
+        patch.setattr("framework.trial.token_means", infinite_at_first)
         wavering.run()
     ours, theirs = wavering.findings(), straight.findings()
     assert [step for step, values in ours["curves"] if "dev/loss" in values] == [12]

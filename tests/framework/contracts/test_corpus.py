@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.contracts import Corpus, Pair
+from framework.contracts import Corpus, Pair, TextCorpus
 from framework.spec import Options
 
 TEXT = {"train": [("a", "b"), ("c", "d")], "dev": [("e", "f")]}
@@ -45,3 +45,24 @@ def test_a_fingerprint_is_of_the_text_alone():
 )
 def test_another_text_order_or_split_has_another_fingerprint(other):
     assert Fixed(other).fingerprint() != Fixed(TEXT).fingerprint()
+
+
+class Texts(TextCorpus):
+    """Texts that a test gives."""
+
+    def splits(self):
+        return ("train", "dev")
+
+    def texts(self, split):
+        return [f"{split} one", f"{split} two"]
+
+
+def test_a_text_by_itself_follows_nothing():
+    assert list(Texts(Options(), Path()).pairs("dev")) == [Pair("", "dev one"), Pair("", "dev two")]
+
+
+def test_texts_and_pairs_without_sources_are_not_the_same():
+    texts = Texts(Options(), Path())
+    pairs = Fixed({split: list(texts.pairs(split)) for split in texts.splits()})
+    assert texts.fingerprint() != pairs.fingerprint()
+    assert texts.fingerprint() == Texts(Options(), Path("elsewhere")).fingerprint()

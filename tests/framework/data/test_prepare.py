@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from framework.contracts import Corpus, Pair
+from framework.contracts import Corpus, Pair, TextCorpus
 from framework.data.prepare import prepare
 from framework.data.prepared import PreparedData
 from framework.errors import SpecError
@@ -151,3 +151,41 @@ def test_an_unknown_split_names_those_there_are(tmp_path):
         data.split("test")
     with pytest.raises(SpecError, match=r"no split 'tran'; did you mean 'train'\?"):
         data.split("tran")
+
+
+class Texts(TextCorpus):
+    """Texts that a test writes down."""
+
+    def __init__(self, texts: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(Corpus.Options(), Path())
+        self._texts = texts
+
+    def splits(self):
+        return tuple(self._texts)
+
+    def texts(self, split):
+        return self._texts[split]
+
+
+def test_long_texts_are_cut_and_none_of_their_pieces_is_lost(tmp_path):
+    texts = {"train": [pair.source for pair in TRAIN], "dev": ["the dog sees the bird and the cat", "a", ""]}
+    data = prepare(spec(max_pieces=5), Texts(texts), tmp_path / "data")
+    for name, whole in texts.items():
+        split = data.split(name)
+        everything = torch.arange(len(split))
+        pieces = [data.target_tokenizer.encode(text) for text in whole]
+        parts = split.targets(everything)
+        assert torch.cat(parts).tolist() == [piece for text in pieces for piece in text]
+        assert int(split.target_lengths.max()) == 5
+        assert not split.source_lengths.any()
+        assert data.counts[f"{name}/texts"] == len(whole)
+        assert data.counts[f"{name}/parts"] == len(split) >= len(whole)
+    dev = data.split("dev")
+    assert dev.target_texts[-2:] == ["a", ""]
+    assert len(dev) == -(-len(data.target_tokenizer.encode(texts["dev"][0])) // 5) + 2
+
+
+def test_the_splits_of_texts_are_found_by_name(tmp_path):
+    data = prepare(spec(), Texts({"train": [pair.source for pair in TRAIN], "dev": ["a"]}), tmp_path / "data")
+    with pytest.raises(SpecError, match=r"no split 'tset'.*there are: train, dev"):
+        data.split("tset")

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
-from framework.data.reading import read_line_pairs, read_pairs, read_splits
+from framework.data.reading import read_line_pairs, read_pairs, read_splits, read_text_splits, read_texts
 from framework.errors import SpecError
 
 
@@ -34,3 +36,41 @@ def test_unequal_line_counts_are_both_named(tmp_path):
     target.write_text("a\nb\nc\n")
     with pytest.raises(SpecError, match=r"do not pair up line by line: .*t\.de has 2 lines, .*t\.en has 3"):
         read_line_pairs(source, target)
+
+
+VERSES = "\n a dog\r\nbarked \n \t\n\na cat\n"
+
+
+@pytest.mark.parametrize(
+    ("unit", "texts"),
+    [
+        ("line", [" a dog", "barked ", "a cat"]),
+        ("paragraph", [" a dog\nbarked ", "a cat"]),
+        ("file", ["\n a dog\nbarked \n \t\n\na cat"]),
+    ],
+)
+def test_a_plain_text_file_is_its_lines_its_paragraphs_or_one_text(tmp_path, unit, texts):
+    (tmp_path / "t.txt").write_bytes(VERSES.encode())
+    (tmp_path / "t.txt.gz").write_bytes(gzip.compress(VERSES.encode()))
+    assert read_texts(tmp_path / "t.txt", unit=unit) == texts
+    assert read_texts(str(tmp_path / "t.txt.gz"), unit=unit) == texts
+
+
+def test_a_file_with_a_tables_ending_is_read_as_a_column(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('story,text\n"a\n\nb",x\n')
+    assert read_texts(path, column="story") == ["a\n\nb"]
+    assert read_texts(path) == ["x"]
+
+
+def test_a_column_of_text_is_grouped_by_split(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("part,text\ntrain,a\ndev,b\ntrain,c\n")
+    assert read_text_splits(path, split="part") == {"train": ["a", "c"], "dev": ["b"]}
+
+
+@pytest.mark.parametrize("unit", ["line", "paragraph", "file"])
+def test_a_file_without_a_word_is_refused(tmp_path, unit):
+    (tmp_path / "t.txt").write_text("\n \n")
+    with pytest.raises(SpecError, match=r"t\.txt: the file has nothing but blank lines"):
+        read_texts(tmp_path / "t.txt", unit=unit)

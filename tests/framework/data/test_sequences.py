@@ -39,3 +39,9 @@ def test_keeping_some_leaves_the_others_out():
 
 def test_no_texts_are_no_sequences():
     assert len(Sequences.encode([], TOKENIZER)) == 0
+
+
+def test_sequences_are_cut_into_as_few_parts_as_fit():
+    encoded = Sequences(torch.arange(9, dtype=torch.int32), torch.tensor([0, 0, 5, 9]))
+    assert ids_of(encoded.cut(2).take(torch.arange(6))) == [[], [0, 1], [2, 3], [4], [5, 6], [7, 8]]
+    assert ids_of(encoded.cut(5).take(torch.arange(3))) == [[], [0, 1, 2, 3, 4], [5, 6, 7, 8]]

@@ -54,21 +54,46 @@ def test_a_split_that_there_is_not_is_an_error(workshop, trained):
 def test_an_unknown_metric_is_an_error_with_the_nearest_name(workshop):
     with pytest.raises(
         SpecError,
-        match=r"evaluate\.metrics: objective 'translation' has no metric 'blue'; it has: perplexity, bleu; "
+        match=r"evaluate\.metrics: objective 'translation' has no metric 'blue'; it has: perplexity, bleu, "
+        r"accuracy, exact_match; "
         r"did you mean 'bleu'\?",
     ):
         chosen_metrics(workshop.objective, EvaluateSpec(metrics=("perplexity", "blue")))
 
 
 def test_an_objective_with_a_metric_that_cannot_be_measured_breaks_its_contract():
-    class Accurate(Translation):
-        name = "accurate"
-        metrics = ("accuracy",)
+    class Precise(Translation):
+        name = "precise"
+        metrics = ("precision",)
 
     with pytest.raises(
-        PluginError, match="objective 'accurate' declares the metric 'accuracy'; there are: perplexity, bleu"
+        PluginError,
+        match=r"objective 'precise' declares the metric 'precision', which its per_token does not give; "
+        "there are: perplexity, bleu, exact_match, accuracy$",
     ):
-        chosen_metrics(Accurate(Accurate.Options()), EvaluateSpec())
+        chosen_metrics(Precise(Precise.Options()), EvaluateSpec())
+
+
+def test_an_objective_may_measure_tokens_its_own_way(workshop, trained):
+    class Confident(Translation):
+        name = "confident"
+        metrics = ("perplexity", "confidence")
+
+        def per_token(self, logits, batch):
+            return {**super().per_token(logits, batch), "confidence": logits.softmax(-1).amax(-1)}
+
+    found = measure(trained, Confident(Confident.Options()), workshop.data, EvaluateSpec())
+    assert found.metrics.keys() == {"dev/loss", "dev/perplexity", "dev/confidence"}
+    assert 0.5 < found.metrics["dev/confidence"] < 1.0
+
+
+def test_accuracy_and_exact_matches_are_shares(workshop, trained):
+    spec = EvaluateSpec(metrics=("accuracy", "exact_match"))
+    found = measure(trained, workshop.objective, workshop.data, spec).metrics
+    assert found == {"dev/loss": pytest.approx(0.1, abs=0.1), "dev/accuracy": 1.0, "dev/exact_match": 1.0}
+    untrained = measure(workshop.model(), workshop.objective, workshop.data, spec).metrics
+    assert untrained["dev/exact_match"] == 0.0
+    assert untrained["dev/accuracy"] < 0.2
 
 
 def test_a_perplexity_too_large_for_a_number_is_left_out_and_said(workshop):
@@ -87,4 +112,4 @@ def test_translations_that_meet_the_last_position_are_counted(workshop):
         model.source_table.weight[2] = 0  # EOS is never the most likely piece
     spec = EvaluateSpec(metrics=("bleu",), beam_size=1)
     found = measure(model, workshop.objective, workshop.data, spec)
-    assert found.details["dev/cut_off"] == "16 of 16 translations end at the model's last position"
+    assert found.details["dev/cut_off"] == "16 of 16 outputs end at the model's last position"

@@ -41,4 +41,4 @@ def batch() -> Batch:
     source_padding, target_padding = torch.ones(3, 6, dtype=torch.bool), torch.ones(3, 5, dtype=torch.bool)
     source_padding[1, 4:] = False
     target_padding[1, 4:] = False
-    return Batch(source, source_padding, target_input, target, target_padding)
+    return Batch(target_input, target, target_padding, target_padding, source, source_padding)

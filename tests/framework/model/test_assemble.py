@@ -8,7 +8,7 @@ import torch
 from framework.errors import PluginError, SpecError
 from framework.model import assemble, initialize, num_parameters
 from framework.registry import Registry
-from framework.spec import ModelSpec
+from framework.spec import DataSpec, ModelSpec
 
 EVERY_SITE = ("encoder.self", "decoder.self", "decoder.cross")
 
@@ -186,8 +186,8 @@ def test_a_bias_that_a_mixer_would_drop_is_refused(tmp_path, data):
             return assemble(spec, data, registry)
 
     expected = (
-        r"^model.positional_scheme: 'near' adds a bias to scores, and the mixer 'deaf' at encoder.self takes none: "
-        r"choose another scheme, or a mixer that takes a bias$"
+        r"^model.positional_scheme: 'near' adds a bias to scores, which the mixer 'deaf' at encoder.self would drop: "
+        r"choose another scheme, or a mixer that takes it$"
     )
     with pytest.raises(SpecError, match=expected):
         build(encoder={"self": {"mixer": "deaf"}})
@@ -196,17 +196,52 @@ def test_a_bias_that_a_mixer_would_drop_is_refused(tmp_path, data):
     build(decoder={"cross": {"mixer": "deaf"}})  # biases act where queries and keys come from one sequence
 
 
-def test_a_table_of_positions_shorter_than_the_data_is_refused(build):
-    def learned(rows: int) -> None:
-        build(positional_scheme={"name": "learned", "options": {"max_positions": rows}})
-
-    learned(32)  # 31 pieces and the end piece
+def test_a_rotation_that_a_mixer_would_drop_is_refused(build):
     expected = (
-        r"^model.positional_scheme: 'learned' has 31 positions, and data.max_pieces=31 needs 32, the end piece "
-        r"included: give it more, or lower data.max_pieces to 30$"
+        r"^model.positional_scheme: 'rotary' rotates queries and keys, which the mixer 'linear_attention' at "
+        r"decoder.self would drop: choose another scheme, or a mixer that takes it$"
     )
     with pytest.raises(SpecError, match=expected):
-        learned(31)
+        build(positional_scheme="rotary", sites={"decoder": {"self": {"mixer": "linear_attention"}}})
+    build(positional_scheme="rotary", sites={"decoder": {"cross": {"mixer": "linear_attention"}}})
+
+
+def test_a_mixer_where_it_cannot_stand_is_refused_at_the_line_that_puts_it_there(build):
+    expected = (
+        r"^model.sites.encoder.self.mixer: the mixer 'bottleneck' cannot stand at encoder.self, only at "
+        r"decoder.cross: choose another$"
+    )
+    with pytest.raises(SpecError, match=expected):
+        build(sites={"encoder": {"self": {"mixer": "bottleneck"}}})
+    expected = (
+        r"^model.mixer: the mixer 'convolution' cannot stand at decoder.cross, only at encoder.self and "
+        r"decoder.self: name another as model.sites.decoder.cross.mixer$"
+    )
+    with pytest.raises(SpecError, match=expected):
+        build(mixer="convolution")
+    build(mixer="convolution", sites={"decoder": {"cross": {"mixer": "attention"}}})
+
+
+@pytest.mark.parametrize(
+    ("architecture", "there"), [("decoder_only", "decoder.self"), ("encoder_only", "encoder.self")]
+)
+def test_what_is_written_for_a_stack_that_is_not_there_is_refused(build, architecture, there):
+    expected = (
+        rf"^model.sites.decoder.cross.mask: model.architecture={architecture} has no site decoder.cross, "
+        rf"only {there}: remove this$"
+    )
+    with pytest.raises(SpecError, match=expected):
+        build(architecture=architecture, sites={"decoder": {"cross": {"mask": "causal"}}})
+
+
+def test_one_sequence_has_one_vocabulary(make, registry):
+    data = make(DataSpec, corpus="toy_translation", tokenizer={"vocabulary_size": 300, "shared": False})
+    expected = (
+        r"^data.tokenizer.shared: model.architecture=decoder_only reads everything in one sequence and has one "
+        r"vocabulary: set it to true$"
+    )
+    with pytest.raises(SpecError, match=expected), torch.device("meta"):
+        assemble(make(ModelSpec, architecture="decoder_only"), data, registry)
 
 
 FORGETFUL = '''

@@ -4,9 +4,12 @@ import pytest
 import torch
 
 from framework.data.batches import Position
+from framework.errors import SpecError
 from framework.train.errors import Diverged
 from framework.train.loop import Training
 from framework.train.schedule import learning_rate
+from plugins.objectives.masked_token import MaskedToken
+from plugins.objectives.next_token import NextToken
 from plugins.objectives.translation import Translation
 
 
@@ -32,7 +35,7 @@ def test_an_update_gives_its_measurements(workshop):
 
 
 def test_the_measured_loss_is_per_token_and_smoothed(workshop):
-    batch = workshop.objective.batch(*[workshop.data.split("train").sources(torch.arange(16))] * 2)
+    batch = workshop.objective.batch(*[workshop.data.split("train").sources(torch.arange(16))] * 2, torch.Generator())
     model = workshop.model(dropout=0.0)
     with torch.no_grad():
         loss, tokens = workshop.objective.loss(model(batch), batch, 0.2)
@@ -129,3 +132,24 @@ def test_a_batch_without_a_token_that_counts_makes_no_update(workshop):
     training = Training(workshop.model(), SometimesNothing(2), workshop.train_spec(), 32, split, 1)
     assert math.isfinite(training.update()["train/loss"])
     assert (training.step, training.position) == (1, Position(0, 3))
+
+
+def test_pieces_are_hidden_alike_for_every_row_of_a_seed(workshop):
+    def hidden(dropout: float):
+        objective, seen = MaskedToken(MaskedToken.Options()), []
+        model = workshop.model(architecture="encoder_only", dropout=dropout)
+        model.register_forward_pre_hook(lambda module, given: seen.append(given[0].target_input))
+        training = Training(model, objective, workshop.train_spec(), 32, workshop.data.split("train"), seed=1)
+        losses(training, 6)
+        return seen
+
+    assert all(map(torch.equal, hidden(0.0), hidden(0.5)))
+
+
+def test_an_epoch_without_a_scored_token_ends_training(workshop):
+    mask = {"name": "prefix", "options": {"length": 100}}
+    model = workshop.model(architecture="decoder_only", mask=mask)
+    objective = NextToken(NextToken.Options())
+    training = Training(model, objective, workshop.train_spec(), 32, workshop.data.split("train"), seed=1)
+    with pytest.raises(SpecError, match=r"model\.mask: no token of the split 'train' enters the loss: its mask or"):
+        training.update()

@@ -109,3 +109,9 @@ def test_files_that_do_not_pair_up_are_refused(text_pairs):
 def test_neither_or_both_ways_to_name_files_are_refused(text_pairs, options, message):
     with pytest.raises(ValidationError, match=message):
         text_pairs(**options)
+
+
+def test_each_sample_can_be_read(registry, tmp_path):
+    plugin = registry.plugin("corpus", "text_pairs")
+    read = [everything(plugin(plugin.Options(**options), tmp_path)) for options in plugin.samples(tmp_path)]
+    assert read == [{"train": [("ein Hund", "a dog")], "dev": [("ein Haus", "a house")]}] * 2

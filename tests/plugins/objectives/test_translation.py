@@ -19,7 +19,7 @@ def objective():
 def batch_of(target_output):
     target = torch.tensor([target_output])
     real = target != fw.PAD
-    return fw.Batch(target, real, target, target, real)
+    return fw.Batch(target_input=target, target_output=target, target_padding=real, scored=real)
 
 
 @pytest.fixture
@@ -32,18 +32,27 @@ def logits():
 def test_sequences_are_framed_and_padded(objective):
     sources = [torch.tensor([7, 8]), torch.tensor([9])]
     targets = [torch.tensor([5]), torch.tensor([6, 7, 8])]
-    batch = objective.batch(sources, targets)
+    batch = objective.batch(sources, targets, torch.Generator())
     pad, bos, eos = fw.PAD, fw.BOS, fw.EOS
     assert batch.source.tolist() == [[7, 8, eos], [9, eos, pad]]
     assert batch.source_padding.tolist() == [[True, True, True], [True, True, False]]
     assert batch.target_input.tolist() == [[bos, 5, pad, pad], [bos, 6, 7, 8]]
     assert batch.target_output.tolist() == [[5, eos, pad, pad], [6, 7, 8, eos]]
     assert batch.target_padding.tolist() == [[True, True, False, False], [True, True, True, True]]
+    assert batch.scored.equal(batch.target_padding)
+
+
+def test_lengths_are_those_of_the_longer_side(objective):
+    sources, targets = [torch.tensor([7, 8]), torch.tensor([9])], [torch.tensor([5]), torch.tensor([6, 7, 8])]
+    lengths = objective.lengths(torch.tensor([2, 1]), torch.tensor([1, 3]))
+    for source, target, length in zip(sources, targets, lengths.tolist(), strict=True):
+        batch = objective.batch([source], [target], torch.Generator())
+        assert length == max(batch.source.shape[1], batch.target_input.shape[1])
 
 
 def test_a_sentence_without_pieces_still_has_its_end(objective):
     nothing = torch.empty(0, dtype=torch.int64)
-    batch = objective.batch([nothing], [nothing])
+    batch = objective.batch([nothing], [nothing], torch.Generator())
     assert batch.source.tolist() == [[fw.EOS]]
     assert batch.target_input.tolist() == [[fw.BOS]]
     assert batch.target_output.tolist() == [[fw.EOS]]

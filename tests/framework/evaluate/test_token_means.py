@@ -3,8 +3,15 @@ import math
 import pytest
 import torch
 
+from framework.errors import SpecError
 from framework.evaluate.errors import Unmeasurable
-from framework.evaluate.perplexity import loss_per_token
+from framework.evaluate.token_means import token_means
+from plugins.objectives.masked_token import MaskedToken
+from plugins.objectives.next_token import NextToken
+
+
+def loss_per_token(*arguments, **keywords):
+    return token_means(*arguments, **keywords)["loss"]
 
 
 @pytest.fixture
@@ -22,7 +29,9 @@ def test_the_loss_is_the_mean_over_tokens_not_over_sentences(workshop, dev):
     model = workshop.model().eval()
     total, tokens = 0.0, 0
     for i in range(len(dev)):
-        batch = workshop.objective.batch(dev.sources(torch.tensor([i])), dev.targets(torch.tensor([i])))
+        batch = workshop.objective.batch(
+            dev.sources(torch.tensor([i])), dev.targets(torch.tensor([i])), torch.Generator()
+        )
         log_probs = model(batch).log_softmax(-1)[0]  # (T, V)
         total -= log_probs.gather(1, batch.target_output[0][:, None]).sum().item()
         tokens += batch.target_output.numel()
@@ -56,3 +65,21 @@ def test_a_model_that_diverged_with_its_last_update_is_said(workshop, dev):
         next(model.parameters()).fill_(math.nan)
     with pytest.raises(Unmeasurable, match="the loss of the trained model is nan: its last updates diverged"):
         loss_per_token(model, workshop.objective, dev, 500)
+
+
+def test_pieces_are_hidden_alike_for_every_model_and_whatever_the_batches(workshop, dev):
+    objective = MaskedToken(MaskedToken.Options())
+    model = workshop.model(architecture="encoder_only")
+    one_by_one = token_means(model, objective, dev, 1, ["accuracy"])
+    torch.rand(7)  # torch's own generator has no say, and is left alone
+    before = torch.get_rng_state()
+    together = token_means(model, objective, dev, 10_000, ["accuracy"])
+    assert one_by_one == pytest.approx(together, rel=1e-4)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_split_without_a_scored_token_is_refused(workshop, dev):
+    mask = {"name": "prefix", "options": {"length": 100}}
+    model = workshop.model(architecture="decoder_only", mask=mask)
+    with pytest.raises(SpecError, match=r"model\.mask: no token of the split 'dev' enters the loss"):
+        token_means(model, NextToken(NextToken.Options()), dev, 500)

@@ -1,0 +1,105 @@
+"""What a trained model says: sources in, pieces out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from framework.contracts import Batch, Objective
+from framework.data.batches import length_sorted_batches
+from framework.evaluate.beam import beam_search
+from framework.model.stack import StackState
+from framework.model.transformer import GenerativeTransformer
+from framework.seeds import derived_seed
+from framework.spec import EvaluateSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Pieces of every output, in the order of the sources."""
+
+    pieces: list[list[int]]
+    cut_off: int
+    """How many had to end because the model tells no further positions apart."""
+
+
+def generate(
+    model: GenerativeTransformer, objective: Objective, sources: Sequence[Tensor], spec: EvaluateSpec
+) -> Outputs:
+    """Say what follows from each of `sources`, 1-D id tensors without special pieces, by beam search.
+
+    Sources of similar length are worked on together; none depends on another. Each output may have as many pieces
+    as its source and `spec.max_extra_tokens` more. Leaves the model in evaluation mode. Raises `Unmeasurable`.
+    """
+    model.eval()
+    lengths = torch.tensor([len(source) for source in sources], dtype=torch.int64)  # (N,)
+    positions = objective.lengths(lengths, torch.zeros_like(lengths))  # (N,)
+    pieces: list[list[int]] = [[]] * len(sources)
+    cut_off = 0
+    with torch.no_grad():
+        for indices in length_sorted_batches(positions, spec.batch_tokens):
+            for group, prompt in _prompts(objective, sources, indices):
+                allowed = limit = lengths[group] + spec.max_extra_tokens
+                if model.max_positions is not None:  # the prompt takes some
+                    limit = allowed.clamp(max=model.max_positions - prompt.target_input.size(1))
+                found = beam_search(_Decoder(model, prompt), limit, spec.beam_size, spec.length_penalty)
+                for i, hypothesis in zip(group.tolist(), found, strict=True):
+                    pieces[i] = hypothesis.pieces
+                produced = torch.tensor([len(hypothesis.pieces) for hypothesis in found])
+                cut_off += int(((produced == limit) & (limit < allowed)).sum())
+    return Outputs(pieces, cut_off)
+
+
+def _prompts(objective: Objective, sources: Sequence[Tensor], indices: Tensor) -> list[tuple[Tensor, Batch]]:
+    """Give what the decoder starts from, in groups of one length: behind padding nothing can follow."""
+    nothing = torch.empty(0, dtype=torch.int64)
+    generator = torch.Generator().manual_seed(derived_seed("evaluation"))
+
+    def prompt(group: Tensor) -> Batch:
+        chosen = [sources[i] for i in group.tolist()]
+        return objective.batch(chosen, [nothing] * len(chosen), generator)
+
+    whole = prompt(indices)
+    lengths = whole.target_padding.sum(1)  # (N,)
+    if (lengths == lengths[0]).all():
+        return [(indices, whole)]
+    groups = [indices[lengths == length] for length in lengths.unique()]
+    return [(group, prompt(group)) for group in groups]
+
+
+class _Decoder:
+    """A model's `Continuations`: each source is read once, each position decoded once."""
+
+    def __init__(self, model: GenerativeTransformer, prompt: Batch) -> None:
+        self._model = model
+        self._prompt = prompt.target_input  # (N, L)
+        self._memory, self._memory_padding = model.read(prompt)  # (N, S, D), (N, S)
+        self._states: StackState | None = model.start()
+        self._position = 0
+        self._hypotheses = len(self._prompt)
+
+    def next(self, last: Tensor) -> Tensor:
+        new = last[:, None] if self._position else self._prompt  # (N, L), of which `last` is the beginning
+        end = self._position + new.size(1)
+        logits, self._states = self._model.decode(
+            new,
+            torch.arange(self._position, end)[None],
+            torch.ones_like(new, dtype=torch.bool),
+            self._memory,
+            self._memory_padding,
+            self._states,
+        )
+        self._position = end
+        return logits[:, -1].float().log_softmax(-1)  # (N, V)
+
+    def keep(self, rows: Tensor) -> None:
+        if torch.equal(rows, torch.arange(self._hypotheses)):
+            return  # the usual case of a small beam, and copying the states is what decoding spends most on
+        assert self._states is not None
+        self._states = self._states.reorder(rows)
+        if self._memory is not None and self._memory_padding is not None:
+            self._memory, self._memory_padding = self._memory[rows], self._memory_padding[rows]
+        self._hypotheses = len(rows)

@@ -1,0 +1,109 @@
+"""One stack alone: what a decoder and an encoder by themselves see, say and count in the loss."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from framework.contracts import BOS, MASK, PAD, Batch
+from framework.model import num_parameters
+from framework.model.transformer import positions_of
+
+
+@pytest.fixture
+def sequences() -> Batch:
+    """Two sequences of five and three pieces, said one piece ahead."""
+    whole = torch.tensor([[BOS, 11, 12, 13, 14, 15], [BOS, 21, 22, 23, PAD, PAD]])
+    padding = whole[:, :-1] != PAD
+    padding[1, 3:] = False
+    return Batch(whole[:, :-1], whole[:, 1:], padding, padding)
+
+
+def test_a_decoder_alone_reads_the_past_and_never_the_future(build, sequences):
+    model = build(architecture="decoder_only")
+    embedded = model.table.embed(sequences.target_input).detach().requires_grad_()
+    x, _ = model.decoder(embedded, positions_of(sequences.target_input), sequences.target_padding)
+    x[0, 2].square().sum().backward()
+    assert embedded.grad is not None
+    assert (embedded.grad[0, :3].abs().sum(-1) > 0).all()
+    assert not embedded.grad[0, 3:].any()
+    assert not embedded.grad[1].any()
+
+
+def test_an_encoder_alone_reads_both_sides(build, sequences):
+    model = build(architecture="encoder_only")
+    embedded = model.table.embed(sequences.target_input).detach().requires_grad_()
+    x, _ = model.encoder(embedded, positions_of(sequences.target_input), sequences.target_padding)
+    x[1, 1].square().sum().backward()
+    assert embedded.grad is not None
+    assert (embedded.grad[1, :3].abs().sum(-1) > 0).all()
+    assert not embedded.grad[1, 3:].any()  # padding
+    assert not embedded.grad[0].any()
+
+
+@pytest.mark.parametrize("architecture", ["decoder_only", "encoder_only"])
+def test_one_stack_scores_the_vocabulary_at_every_place(build, sequences, architecture):
+    assert build(architecture=architecture)(sequences).shape == (2, 5, 300)
+
+
+@pytest.mark.parametrize("architecture", ["decoder_only", "encoder_only"])
+def test_one_table_serves_input_and_logits_unless_untied(build, architecture):
+    tied = build(architecture=architecture)
+    untied = build(architecture=architecture, tie_embeddings=False)
+    assert num_parameters(untied) - num_parameters(tied) == 300 * 16
+
+
+def test_one_stack_is_smaller_than_two(build):
+    # A decoder layer of the pair has a cross site as well: four projections with bias, and a norm.
+    cross = 2 * (4 * (16 * 16 + 16) + 2 * 16)
+    alone = num_parameters(build(architecture="decoder_only"))
+    assert alone == num_parameters(build(architecture="encoder_only"))
+    assert num_parameters(build()) == 2 * alone + cross - 300 * 16
+
+
+@pytest.mark.parametrize("mixer", ["attention", "recurrent", "convolution", "linear_attention", "none"])
+def test_a_prompt_and_then_piece_by_piece_gives_the_logits_of_one_pass(build, mixer):
+    model = build(architecture="decoder_only", mixer=mixer).eval()
+    pieces = torch.tensor([[BOS, 11, 12, 13, 14, 15], [BOS, 21, 22, 23, 24, 25]])
+    real = torch.ones_like(pieces, dtype=torch.bool)
+    whole, _ = model.decode(pieces, positions_of(pieces), real)
+    states, parts = model.start(), []
+    for new in (slice(0, 3), slice(3, 4), slice(4, 6)):
+        logits, states = model.decode(pieces[:, new], positions_of(pieces)[:, new], real[:, new], states=states)
+        parts.append(logits)
+    torch.testing.assert_close(torch.cat(parts, 1), whole, atol=1e-5, rtol=1e-5)
+
+
+def test_what_a_prefix_shows_is_not_in_the_loss_of_a_decoder(build, sequences):
+    prefix = {"name": "prefix", "options": {"length": 3}}
+    model = build(architecture="decoder_only", mask=prefix)
+    # Positions 0 to 2 see each other: what is said at 0 and 1 stands at 1 and 2, in plain sight.
+    assert model.restricted(sequences).scored.tolist() == [
+        [False, False, True, True, True],
+        [False, False, True, False, False],
+    ]
+    assert model.restricted(sequences).target_padding is sequences.target_padding
+
+
+def test_what_a_prefix_shows_is_not_in_the_loss_of_an_encoder(build, sequences):
+    model = build(architecture="encoder_only", mask={"name": "prefix", "options": {"length": 3}})
+    assert model.restricted(sequences).scored.tolist() == [
+        [False, False, False, True, True],
+        [False, False, False, False, False],
+    ]
+
+
+def test_no_other_mask_leaves_anything_out_of_the_loss(build, sequences, batch):
+    for architecture, given in (("decoder_only", sequences), ("encoder_only", sequences), ("encoder_decoder", batch)):
+        for mask in ("full", "causal", {"name": "sliding_window", "options": {"window": 2}}):
+            model = build(architecture=architecture, mask=mask)
+            assert torch.equal(model.restricted(given).scored, given.scored)
+
+
+def test_a_mixer_without_a_mask_scores_everything(build, sequences):
+    model = build(architecture="decoder_only", mixer="recurrent")
+    assert torch.equal(model.restricted(sequences).scored, sequences.scored)
+
+
+def test_a_hidden_piece_has_an_id_of_its_own():
+    assert MASK not in (PAD, 2)
