@@ -1,13 +1,21 @@
-"""Multi-head attention: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2.
+"""Multi-head attention: Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2; grouped-query: arXiv:2305.13245.
 
-Shapes: B batch, H heads, L queries, K keys, S source length, D d_model; d_k and d_v need not add up to D.
+With fewer key-value heads than heads, each of them serves a group of neighbouring query heads (Ainslie et al. 2023,
+section 2.2); with one it serves all: multi-query attention (Shazeer 2019, arXiv:1911.02150, section 3).
+
+Shapes: B batch, H heads, G key-value heads, L queries, K keys, S source length, D d_model; d_k and d_v need not add
+up to D.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import torch
+from pydantic import PositiveInt
 from torch import Tensor
 
 import framework as fw
@@ -18,9 +26,9 @@ class Seen(fw.State):
     """What may be attended: projected once, read at every later position."""
 
     key: Tensor
-    """(B, H, K, d_k), rotated"""
+    """(B, G, K, d_k), rotated"""
     value: Tensor
-    """(B, H, K, d_v)"""
+    """(B, G, K, d_v)"""
     positions: Tensor
     """(B|1, K)"""
     padding: Tensor
@@ -53,17 +61,34 @@ class Nothing(fw.State):
 
 class Attention(fw.Mixer):
     name = "attention"
-    takes = frozenset({"attention_score", "mask", "bias"})
+    takes = frozenset({"attention_score", "mask", "bias", "rotation"})
 
-    def __init__(self, options: fw.Options, dims: fw.Dims, parts: fw.Parts) -> None:
+    class Options(fw.Options):
+        num_key_value_heads: PositiveInt | None = None
+        """Heads of keys and values, a divisor of `num_heads`; null means as many, and 1 is multi-query attention."""
+
+    options: Options
+
+    @classmethod
+    def samples(cls, folder: Path) -> Iterable[Mapping[str, Any]]:
+        return ({}, {"num_key_value_heads": 1})
+
+    def __init__(self, options: Options, dims: fw.Dims, parts: fw.Parts) -> None:
         super().__init__(options, dims, parts)
+        key_value_heads = options.num_key_value_heads or dims.num_heads
+        if dims.num_heads % key_value_heads:
+            raise fw.SpecError(
+                f"num_key_value_heads={key_value_heads} does not divide num_heads={dims.num_heads}, and each key-value "
+                f"head serves a group of heads, all of one size: choose a divisor of {dims.num_heads}",
+                path="model.mixer.options.num_key_value_heads",
+            )
         self.dims = dims
         self.score = parts.score
         self.mask = parts.mask
         self.parts = parts  # reaches the scheme without registering it: its parameters belong to the stack
         self.query = fw.Linear(dims.d_model, dims.num_heads * dims.d_k, bias=dims.projection_bias)
-        self.key = fw.Linear(dims.d_model, dims.num_heads * dims.d_k, bias=dims.projection_bias)
-        self.value = fw.Linear(dims.d_model, dims.num_heads * dims.d_v, bias=dims.projection_bias)
+        self.key = fw.Linear(dims.d_model, key_value_heads * dims.d_k, bias=dims.projection_bias)
+        self.value = fw.Linear(dims.d_model, key_value_heads * dims.d_v, bias=dims.projection_bias)
         self.output = fw.Linear(dims.num_heads * dims.d_v, dims.d_model, bias=dims.projection_bias)
 
     def start(self) -> Nothing:
@@ -78,7 +103,7 @@ class Attention(fw.Mixer):
         memory_padding: Tensor | None = None,
         state: fw.State | None = None,
     ) -> tuple[Tensor, fw.State | None]:
-        query = self._heads(self.query(x))  # (B, H, L, d_k)
+        query = _heads(self.query(x), self.dims.d_k)  # (B, H, L, d_k)
         bias = None
         if self.dims.site.attends_itself:
             query = self.parts.scheme.rotate(query, positions)
@@ -94,18 +119,26 @@ class Attention(fw.Mixer):
             seen = self._project(memory, torch.arange(memory.size(1), device=memory.device)[None], memory_padding)
         allowed = fw.visible(self.mask, self.dims, positions, seen.positions, seen.padding)
         dropout = self.dims.attention_dropout if self.training else 0.0
-        context = fw.attend(self.score, query, seen.key, seen.value, allowed, bias, dropout)  # (B, H, L, d_v)
+        key, value = self._for_every_head(seen.key), self._for_every_head(seen.value)  # (B, H, K, d_k), (B, H, K, d_v)
+        context = fw.attend(self.score, query, key, value, allowed, bias, dropout)  # (B, H, L, d_v)
         y = self.output(context.transpose(1, 2).flatten(2))  # (B, L, D)
         return y, None if state is None else seen
 
     def _project(self, x: Tensor, positions: Tensor, padding: Tensor) -> Seen:
-        key, value = self._heads(self.key(x)), self._heads(self.value(x))  # (B, H, K, d_k), (B, H, K, d_v)
+        key = _heads(self.key(x), self.dims.d_k)  # (B, G, K, d_k)
+        value = _heads(self.value(x), self.dims.d_v)  # (B, G, K, d_v)
         if self.dims.site.attends_itself:
             key = self.parts.scheme.rotate(key, positions)
         return Seen(key, value, positions, padding)
 
-    def _heads(self, x: Tensor) -> Tensor:
-        return x.view(x.size(0), x.size(1), self.dims.num_heads, -1).transpose(1, 2)  # (B, H, L, d)
+    def _for_every_head(self, x: Tensor) -> Tensor:
+        """Repeat each key-value head for its group, `(B, G, K, d)` to `(B, H, K, d)`; a view where a group is one."""
+        group = self.dims.num_heads // x.size(1)
+        return x[:, :, None].expand(-1, -1, group, -1, -1).flatten(1, 2)  # (B, H, K, d)
+
+
+def _heads(x: Tensor, width: int) -> Tensor:
+    return x.unflatten(2, (-1, width)).transpose(1, 2)  # (B, H|G, L, width)
 
 
 @fw.hookimpl

@@ -139,3 +139,71 @@ def test_attention_dropout_is_for_training():
     inputs = (torch.randn(2, 3, 8), torch.arange(3)[None], real(2, 3))
     assert not torch.equal(mixer.train()(*inputs)[0], mixer(*inputs)[0])
     assert torch.equal(mixer.eval()(*inputs)[0], mixer(*inputs)[0])
+
+
+def grouped(key_value_heads, site=fw.Site.ENCODER_SELF, score=DotProduct, scheme=NoPositions, **sizes) -> Attention:
+    torch.manual_seed(0)
+    dims = replace(DIMS, num_heads=8, site=site, **sizes)
+    parts = fw.Parts(score(score.Options(), dims), Full(Full.Options(), dims), scheme(scheme.Options(), dims))
+    return Attention(Attention.Options(num_key_value_heads=key_value_heads), dims, parts)
+
+
+class Seeing(fw.AttentionScore):
+    """Remembers the heads that it was shown."""
+
+    name = "seeing"
+
+    def forward(self, query: Tensor, key: Tensor) -> Tensor:
+        self.shown = query.shape[:2], key.shape[:2]
+        return query @ key.mT
+
+
+@pytest.mark.parametrize("site", [*fw.Site])
+@pytest.mark.parametrize("key_value_heads", [1, 2, 4])
+def test_fewer_key_value_heads_are_plain_attention_whose_groups_share_them(site, key_value_heads):
+    mixer, plain = grouped(key_value_heads, site), grouped(None, site)
+    tied = mixer.state_dict()
+    for name in ("key", "value"):
+        for tensor in (f"{name}.weight", f"{name}.bias"):
+            heads = tied[tensor].unflatten(0, (key_value_heads, 4))
+            tied[tensor] = torch.cat([heads[h * key_value_heads // 8] for h in range(8)])
+    plain.load_state_dict(tied)
+    inputs = (torch.randn(2, 3, 8), torch.arange(3)[None], real(2, 3), torch.randn(2, 5, 8), real(2, 5))
+    torch.testing.assert_close(mixer(*inputs)[0], plain(*inputs)[0])
+
+
+@pytest.mark.parametrize("key_value_heads", [1, 2, 8])
+def test_heads_are_cached_before_they_are_shared(key_value_heads):
+    mixer = grouped(key_value_heads, fw.Site.DECODER_SELF, d_v=3)
+    _, state = mixer(torch.randn(2, 5, 8), torch.arange(5)[None], real(2, 5), state=mixer.start())
+    assert state.key.shape == (2, key_value_heads, 5, 4)
+    assert state.value.shape == (2, key_value_heads, 5, 3)
+
+
+def test_a_score_sees_a_key_head_for_every_query_head():
+    mixer = grouped(2, score=Seeing)
+    mixer(torch.randn(3, 5, 8), torch.arange(5)[None], real(3, 5))
+    assert mixer.score.shown == ((3, 8), (3, 8))
+
+
+def test_a_shared_key_is_rotated_once():
+    mixer = grouped(2, fw.Site.DECODER_SELF, scheme=Everywhere)
+    x, pieces, state = torch.randn(1, 3, 8), [], mixer.start()
+    for p in range(3):
+        y, state = mixer(x[:, p : p + 1], torch.tensor([[p]]), real(1, 1), state=state)
+        pieces.append(y)
+    whole, _ = mixer(x, torch.arange(3)[None], real(1, 3))
+    torch.testing.assert_close(torch.cat(pieces, 1), whole)
+
+
+def test_as_many_key_value_heads_as_heads_change_nothing():
+    inputs = (torch.randn(2, 3, 8), torch.arange(3)[None], real(2, 3))
+    assert torch.equal(grouped(8)(*inputs)[0], grouped(None)(*inputs)[0])
+
+
+@pytest.mark.parametrize("key_value_heads", [3, 16])
+def test_heads_that_make_no_groups_of_one_size_are_refused(key_value_heads):
+    said = f"num_key_value_heads={key_value_heads} does not divide num_heads=8, and .*: choose a divisor of 8"
+    with pytest.raises(fw.SpecError, match=said) as refused:
+        grouped(key_value_heads)
+    assert refused.value.problems[0].path == "model.mixer.options.num_key_value_heads"
