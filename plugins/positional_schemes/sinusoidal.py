@@ -18,7 +18,7 @@ class Sinusoidal(fw.PositionalScheme):
         channel = torch.arange(x.size(-1), device=x.device)
         # In double precision: the digits of a large angle that single precision drops are those that sin reads.
         frequency = 10000.0 ** (-2.0 * (channel // 2).double() / x.size(-1))  # (D,)
-        quarter_turn = (channel % 2) * (math.pi / 2)  # cos(a) = sin(a + π/2)
+        quarter_turn = (channel % 2).double() * (math.pi / 2)  # cos(a) = sin(a + π/2)
         angle = positions[..., None] * frequency + quarter_turn  # (B|1, L, D)
         return x + angle.sin().to(x.dtype)
 
