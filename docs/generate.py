@@ -1,4 +1,7 @@
-"""Writes docs/experiment-file.md from the specs, so that fields and defaults are stated once. Run by `make docs`."""
+"""Writes docs/experiment-file.md from the specs, so that fields and defaults are stated once, and the essay's pages.
+
+Run by `make docs`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
+from docs.essay import essay
 from framework.spec import (
     DataSpec,
     EvaluateSpec,
@@ -88,3 +92,4 @@ def default(field: FieldInfo) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    essay.write()

@@ -78,7 +78,7 @@ def test_code_on_a_page_uses_names_that_exist(page, code):
     assert used <= set(fw.__all__)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_on_a_page_exist(page):
     for command in re.findall(r"(?:^ {4}|`)ablate ([a-z]+(?: [a-z]+)?)", page.read_text(encoding="utf-8"), re.M):
         verb, *rest = command.split()
@@ -87,13 +87,13 @@ def test_commands_on_a_page_exist(page):
             assert rest[0] in app[verb].resolved_commands(), command
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_make_targets_on_a_page_exist(page):
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
     assert set(re.findall(r"(?:^ {4}|`)make ([a-z]+)", page.read_text(encoding="utf-8"), re.M)) <= targets
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

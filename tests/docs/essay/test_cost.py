@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+import framework as fw
+from docs.essay import cost_times
+from docs.essay.components import mixer, sizes
+from docs.essay.cost import OPERATIONS, PATHS, exponents, numbers
+from docs.essay.cost_times import LENGTHS, MIXERS, WIDTHS
+from docs.essay.path_length import layers_until_it_arrives, reach
+
+
+@pytest.fixture(scope="module")
+def example(registry):
+    return numbers(registry)
+
+
+@pytest.mark.parametrize("name", MIXERS)
+def test_multiply_adds_are_those_that_pytorch_counts(registry, name):
+    n, d = 24, 16
+    layer = mixer(registry, name, sizes(d, site=fw.Site.DECODER_SELF))
+    plain = sdpa_kernel(SDPBackend.MATH)  # whose products the counter sees, unlike those of the fused kernel
+    with plain, FlopCounterMode(display=False) as counter:
+        layer(torch.randn(1, n, d), torch.arange(n)[None], torch.ones(1, n, dtype=torch.bool))
+    assert counter.get_total_flops() == 2 * OPERATIONS[name](n, d)
+
+
+def test_attention_is_cheaper_than_a_recurrence_while_n_is_below_d():
+    for n, d in ((63, 64), (511, 512)):
+        assert OPERATIONS["attention"](n, d) < OPERATIONS["recurrent"](n, d)
+    for n, d in ((65, 64), (513, 512)):
+        assert OPERATIONS["attention"](n, d) > OPERATIONS["recurrent"](n, d)
+
+
+def test_exponents_are_those_of_a_known_cost():
+    assert exponents(lambda n, d: 5 * n**2 * d**3) == pytest.approx((2.0, 3.0))
+
+
+def test_counted_exponents_are_as_the_page_has_them():
+    assert [round(power, 1) for power in exponents(OPERATIONS["attention"])] == [1.9, 1.2]
+    for name in ("recurrent", "convolution"):
+        assert exponents(OPERATIONS[name]) == pytest.approx((1.0, 2.0))
+
+
+def test_measured_attention_is_cheapest_to_widen_and_dearest_to_lengthen(example):
+    measured = {name: exponents(partial(example.times.of, name)) for name in MIXERS}
+    assert measured["attention"] == (
+        max(with_n for with_n, _ in measured.values()),
+        min(with_d for _, with_d in measured.values()),
+    )
+
+
+def test_a_convolution_takes_a_layer_for_every_two_places(example):
+    assert example.layers["convolution"] == [(length - 1) // 2 for length in PATHS] == [4, 8, 16]
+
+
+@pytest.mark.parametrize("name", ["attention", "recurrent"])
+def test_attention_and_a_recurrence_reach_everything_in_one_layer(example, name):
+    assert example.layers[name] == [1, 1, 1]
+
+
+def test_a_wider_window_reaches_further(registry):
+    assert layers_until_it_arrives(registry, "convolution", 17, width=5) == 4
+
+
+def test_a_gradient_fades_through_a_recurrence_and_not_through_attention(example):
+    gru, attention = example.reach["recurrent"], example.reach["attention"]
+    assert gru[-1] / gru[0] < 1e-9
+    assert (attention[1:] / attention[1]).log10().abs().max() < 1
+    assert example.reach["convolution"].count_nonzero() == 3
+
+
+def test_reach_is_the_norm_of_the_jacobian(registry):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        layer = mixer(registry, "attention", sizes(4, site=fw.Site.DECODER_SELF)).double()
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(16, 5, 4, generator=generator, dtype=torch.double)
+    norms = []
+    for row in x:
+        jacobian = torch.autograd.functional.jacobian(
+            lambda row: layer(row[None], torch.arange(5)[None], torch.ones(1, 5, dtype=torch.bool))[0][0, -1], row
+        )  # (4, 5, 4)
+        norms.append(jacobian.square().sum((0, 2)))
+    torch.testing.assert_close(reach(registry, "attention", 5, 4), torch.stack(norms).mean(0).sqrt().flip(0))
+
+
+def test_every_mixer_is_timed_at_every_size(registry, monkeypatch):
+    monkeypatch.setattr(cost_times, "LENGTHS", (4, 8))
+    monkeypatch.setattr(cost_times, "WIDTHS", (8,))
+    monkeypatch.setattr(cost_times, "REPEATS", 2)
+    times = cost_times.measure(registry)
+    assert all(times.of(name, length, 8) > 0 for name in MIXERS for length in (4, 8))
+
+
+def test_kept_times_are_of_all_sizes(example):
+    assert all(example.times.of(name, length, width) > 0 for name in MIXERS for length in LENGTHS for width in WIDTHS)
