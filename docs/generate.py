@@ -1,4 +1,4 @@
-"""Writes docs/experiment-file.md from the specs, so that fields and defaults are stated once, and the essay's pages.
+"""Writes docs/experiment-file.md from the specs, so that fields and defaults are stated once, and the other pages.
 
 Run by `make docs`.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
+from docs import kit
 from docs.essay import essay
 from framework.spec import (
     DataSpec,
@@ -92,4 +93,5 @@ def default(field: FieldInfo) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    kit.PAGE.write_text(kit.page(), encoding="utf-8")
     essay.write()

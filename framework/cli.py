@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 from cyclopts import App, Parameter
 
+from framework.cli_plugins import PluginPaths, plugins_app
 from framework.errors import FrameworkError, SpecError
 
 if TYPE_CHECKING:
@@ -30,16 +31,9 @@ app = App(
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,  # `main` has words for it
 )
-plugins_app = App(name="plugins", help="What can be named in an experiment.")
 app.command(plugins_app)
 
 File = Annotated[Path, Parameter(help="Experiment file (YAML).")]
-PluginPaths = Annotated[
-    tuple[Path, ...],
-    Parameter(
-        name="--plugin", negative="", show_default=False, help="A plugin file or folder to load; may be repeated."
-    ),
-]
 
 
 @Parameter(name="*")
@@ -185,54 +179,6 @@ def sync(file: File, /, *, selection: Selection = DEFAULTS) -> int:
     """Bring MLflow and the Optuna study up to date with the folders."""
     experiment = selection.load(file)
     return 0 if experiment.sync() else TRIAL_FAILED
-
-
-@plugins_app.command(name="list")
-def list_plugins(*, plugin: PluginPaths = ()) -> None:
-    """List every plugin by kind, and those that failed to load."""
-    from collections import Counter
-
-    from framework.registry import Registry
-
-    registry = Registry.load(plugin)
-    entries = registry.entries()
-    width = max(len(entry.name) for entry in entries)
-    offers = Counter((entry.kind, entry.name) for entry in entries)
-    kind = ""
-    for entry in entries:
-        if entry.kind != kind:
-            kind = entry.kind
-            print(kind)
-        twice = offers[entry.kind, entry.name] > 1
-        said = f"OFFERED TWICE, unusable: {entry.module.__name__} ({entry.origin})" if twice else entry.summary
-        print(f"  {entry.name:<{width}}  {said}")
-    for broken in registry.broken:
-        print(f"FAILED {broken}")
-
-
-@plugins_app.command(name="show")
-def show_plugin(kind: str, name: str, /, *, plugin: PluginPaths = ()) -> None:
-    """Show one plugin: where it comes from, what it says of itself, its options."""
-    import inspect
-
-    from framework.registry import Registry
-    from framework.spec.component import KINDS
-    from framework.spec.describe import default, takes
-    from framework.spec.suggest import choices
-
-    registry = Registry.load(plugin)
-    if kind not in KINDS:
-        raise SpecError(f"no kind of plugin is called {kind!r}{choices(kind, KINDS)}")
-    try:
-        entry = registry.entry(kind, name)
-    except LookupError as error:
-        raise SpecError(str(error.args[0])) from None
-    print(f"{kind} {name}, from {entry.origin}: {entry.module.__name__}\n")
-    print(inspect.cleandoc(entry.plugin.__dict__.get("__doc__") or entry.summary))
-    fields = entry.plugin.Options.model_fields
-    print("\nOptions:" if fields else "\nNo options.")
-    for option, field in fields.items():
-        print(f"  {option}: {takes(field)}; {default(field)}. {' '.join((field.description or '').split())}".rstrip())
 
 
 def _warn(experiment: Experiment) -> None:

@@ -9,18 +9,17 @@ from pathlib import Path
 
 import torch
 
-from framework.contracts import Dims
 from framework.errors import MissingCorpus, PluginError, Problem, SpecError
 from framework.fit import require_measurable, require_reach
 from framework.frames import innermost_frame
 from framework.journal import Status, status
 from framework.model.assemble import assemble
-from framework.model.probe import probe_mask, probe_score, probed_parts
 from framework.model.transformer import Transformer, num_parameters
 from framework.plan import Plan, corpus_of
 from framework.registry import Registry
 from framework.spec import Component, ModelSpec, ResolvedSpec, TrialSpec
 from framework.spec.load import Loaded, ResolvedRow
+from framework.testing.row import broken, parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def missing_corpora(plan: Plan, loaded: Loaded, registry: Registry) -> list[Prob
 
 
 class _Fitting:
-    """Puts the parts of rows together, each model once, and probes their scores and masks, each once."""
+    """Puts the parts of rows together, each model once, and tries whether they keep their contracts, each once."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -113,19 +112,11 @@ class _Fitting:
         return self._models[model]
 
     def _broken_contracts(self, model: ModelSpec) -> Iterator[Problem]:
-        for path, kind, component, dims in probed_parts(model, self._registry):
-            part = kind, component.model_dump_json(), dims.num_heads, dims.d_k, dims.site
-            if part not in self._broken:
-                self._broken[part] = self._probe(kind, component, dims)
-            if words := self._broken[part]:
-                yield Problem(words, path)
-
-    def _probe(self, kind: str, component: Component, dims: Dims) -> str | None:
-        try:
-            (probe_mask if kind == "mask" else probe_score)(component, dims, self._registry)
-        except PluginError as error:
-            return str(error)
-        return None
+        for part in parts_of(model, self._registry):
+            if part.identity not in self._broken:
+                self._broken[part.identity] = broken(part, self._registry)
+            if words := self._broken[part.identity]:
+                yield Problem(words, part.path)
 
     def _culprit(self, error: BaseException, spec: ResolvedSpec) -> str:
         """The key of the component in whose code an exception arose or that it names; or the model, if of none."""

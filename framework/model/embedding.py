@@ -23,6 +23,8 @@ class Table(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        if self.weight.is_meta:
+            return  # nothing to fill, and to draw normal numbers without storage torch imports its compiler
         nn.init.normal_(self.weight, std=self.weight.size(1) ** -0.5)
 
     def embed(self, ids: Tensor) -> Tensor:

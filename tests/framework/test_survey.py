@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import textwrap
+from collections import Counter
 
 import pytest
 
@@ -264,24 +265,29 @@ def test_a_mask_that_breaks_at_one_site_is_found_there(tmp_path):
     assert "model.mask: plugin 'mine': allowed gives a tensor of torch.float32" in str(problem)
 
 
-def test_a_score_is_probed_once_for_all_rows_that_run_it_at_the_same_sizes(tmp_path):
+def test_a_score_is_tried_once_for_all_rows_that_run_it_at_the_same_sizes(tmp_path):
     """Once for each site and pair of H and d_k, however many rows and seeds there are."""
     body = """
                 def __init__(self, options, dims):
                     super().__init__(options, dims)
-                    self.told = False
+                    self.site = dims.site
                 def forward(self, query, key):
-                    if not self.told:
-                        print("probed", query.size(1), query.size(3))
-                    self.told = True
+                    print(self.site, query.size(1), query.size(3))
                     return query @ key.mT
     """
-    rows = {"base": {}, "one-head": {"change": {"model.num_heads": 1}}, "wide": {"change": {"model.d_ff": 64}}}
-    path = write(tmp_path, rows, seeds=[1, 2], model={"attention_score": "mine"})
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        load(path, home=tmp_path, plugins=[plugin(tmp_path, "AttentionScore", body)]).survey()
-    assert said.getvalue().splitlines() == ["probed 2 8"] * 3 + ["probed 1 16"] * 3
+    mine = plugin(tmp_path, "AttentionScore", body)
+
+    def calls(rows, seeds):
+        path = write(tmp_path, rows, seeds=seeds, model={"attention_score": "mine"})
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            load(path, home=tmp_path, plugins=[mine]).survey()
+        return Counter(said.getvalue().splitlines())
+
+    one_row, one_head = calls({"base": {}}, [1]), {"one-head": {"change": {"model.num_heads": 1}}}
+    assert set(one_row) == {f"{site} 2 8" for site in ("encoder.self", "decoder.self", "decoder.cross")}
+    several = calls({"base": {}, "wide": {"change": {"model.d_ff": 64}}, **one_head}, [1, 2])
+    assert several == one_row + Counter({key.replace("2 8", "1 16"): number for key, number in one_row.items()})
 
 
 def test_a_corpus_that_is_not_there_is_named_once_where_it_is_written(tmp_path):

@@ -1,4 +1,4 @@
-"""Scores and masks that break their contract are told apart from those that keep it, in a sentence."""
+"""Parts of a row that break their contract are told apart from those that keep it, in a sentence."""
 
 from __future__ import annotations
 
@@ -11,38 +11,36 @@ from typing import Any
 import pytest
 import torch
 
-from framework.contracts import Dims, Site
-from framework.errors import PluginError
-from framework.model.probe import probe_mask, probe_score, probed_parts
+from framework.contracts import Site
+from framework.hookspecs import CONTRACTS
 from framework.registry import Registry
 from framework.spec import ModelSpec
+from framework.testing.row import broken, parts_of
 
-
-def dims(num_heads=2, d_k=8, site=Site.DECODER_SELF):
-    sizes = {"d_model": 16, "d_ff": 16, "d_k": d_k, "d_v": 8, "num_heads": num_heads, "num_layers": 1}
-    return Dims(**sizes, dropout=0.1, attention_dropout=0.0, feed_forward_dropout=0.0, projection_bias=True, site=site)
+KINDS = {contract.__name__: kind for kind, contract in CONTRACTS.items()} | {"DotProductForm": "attention_score"}
 
 
 def model(registry, **fields):
-    return ModelSpec.model_validate_json(json.dumps(fields), context={"catalog": registry})
+    sizes = {"d_model": 16, "d_ff": 16, "num_heads": 2, "d_k": 8, "d_v": 8}
+    return ModelSpec.model_validate_json(json.dumps(sizes | fields), context={"catalog": registry})
+
+
+def parts(registry, kind, **fields):
+    return [part for part in parts_of(model(registry, **fields), registry) if part.kind == kind]
 
 
 def said_of(folder, contract, body):
     """What a plugin named `mine` with this class body is told, or None."""
-    hook, probe = {"Mask": ("mask", probe_mask)}.get(contract, ("attention_score", probe_score))
     path = folder / "mine.py"
     path.write_text(
         '"""Made for a test."""\n\nimport torch\nimport torch.nn.functional as F\n\nimport framework as fw\n\n\n'
         f'class Mine(fw.{contract}):\n    name = "mine"\n\n'
         + textwrap.indent(textwrap.dedent(body), "    ")
-        + f"\n\n@fw.hookimpl\ndef {hook}():\n    return Mine\n"
+        + f"\n\n@fw.hookimpl\ndef {KINDS[contract]}():\n    return Mine\n"
     )
     registry = Registry.load([path])
-    try:
-        probe(getattr(model(registry, **{hook: "mine"}), hook), dims(), registry)
-    except PluginError as error:
-        return str(error)
-    return None
+    told = (broken(part, registry) for part in parts(registry, KINDS[contract], **{KINDS[contract]: "mine"}))
+    return next(filter(None, told), None)
 
 
 def forward(*lines):
@@ -53,60 +51,81 @@ def features(*lines):
     return "def features(self, query, key):\n" + textwrap.indent("\n".join(lines), "    ") + "\n"
 
 
-ALL_SCORES: list[Any] = [
-    "dot_product",
-    "additive",
-    {"name": "dot_product", "options": {"scale": False}},
-    {"name": "kernel", "options": {"bandwidth": 0.5}},
-    *({"name": "kernel", "options": {"learned": learned}} for learned in ("no", "shared", "per_head")),
-]
+@pytest.mark.parametrize(("num_heads", "d_k"), [(1, 2), (1, 512), (2, 8), (3, 4), (32, 16)])
+def test_every_built_in_keeps_its_contract_at_many_sizes(registry, tmp_path, num_heads, d_k):
+    sizes: dict[str, Any] = {"num_heads": num_heads, "d_k": d_k, "d_v": 5, "d_model": 96}
+    tried = 0
+    for kind in ("attention_score", "positional_scheme", "mask", "mixer", "feed_forward"):
+        for name in registry.names(kind):
+            plugin = registry.plugin(kind, name)
+            if kind == "mixer" and plugin.sites != frozenset(Site):
+                continue  # it stands at some sites only, where the kit's cases try it
+            for options in plugin.samples(tmp_path):
+                for part in parts(registry, kind, **sizes, **{kind: {"name": name, "options": options}}):
+                    assert broken(part, registry) is None, (name, options)
+                    tried += 1
+    assert tried > 40
 
 
-@pytest.mark.parametrize("site", Site)
-@pytest.mark.parametrize(("num_heads", "d_k"), [(1, 1), (1, 512), (2, 8), (3, 4), (32, 16)])
-def test_every_built_in_keeps_its_contract(registry, num_heads, d_k, site):
-    sizes = dims(num_heads, d_k, site)
-    for score in ALL_SCORES:
-        probe_score(model(registry, attention_score=score).attention_score, sizes, registry)
-    for mask in registry.names("mask"):
-        probe_mask(model(registry, mask=mask).mask, sizes, registry)
-    names = {score if isinstance(score, str) else score["name"] for score in ALL_SCORES}
-    assert names == set(registry.names("attention_score"))
+def test_a_part_takes_milliseconds(registry):
+    for kind, name in (("attention_score", "additive"), ("mixer", "attention"), ("feed_forward", "relu_mlp")):
+        part = parts(registry, kind, d_model=512, d_ff=2048, num_heads=8, d_k=64, d_v=64, **{kind: name})[0]
+        took = []
+        for _ in range(5):
+            started = time.perf_counter()
+            broken(part, registry)
+            took.append(time.perf_counter() - started)
+        assert min(took) < 0.2
 
 
-def test_a_probe_takes_milliseconds(registry):
-    score = model(registry, attention_score="additive").attention_score
-    took = []
-    for _ in range(5):
-        started = time.perf_counter()
-        probe_score(score, dims(8, 64), registry)
-        took.append(time.perf_counter() - started)
-    assert min(took) < 0.1
-
-
-def test_a_probe_leaves_the_generator_alone(registry):
+def test_trying_a_part_leaves_the_generator_alone(registry):
+    part = parts(registry, "attention_score", attention_score="additive")[0]
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    probe_score(model(registry, attention_score="additive").attention_score, dims(), registry)
+    broken(part, registry)
     assert torch.equal(torch.rand(1), expected)
 
 
-def test_what_mixers_take_is_probed_at_the_key_that_names_it(registry):
-    spec = model(
-        registry,
-        d_model=16,
-        num_heads=2,
-        sites={"encoder": {"self": {"mixer": "none"}}, "decoder": {"cross": {"attention_score": "additive"}}},
-    )
-    found = [(path, kind, component.name, dims.site) for path, kind, component, dims in probed_parts(spec, registry)]
+def test_each_part_is_tried_at_the_key_that_names_it(registry):
+    spec = model(registry, sites={"encoder": {"self": {"mixer": "none"}}, "decoder": {"cross": {"mask": "causal"}}})
+    found = [(part.path, part.kind, part.component.name, part.dims.site) for part in parts_of(spec, registry)]
     assert found == [
         ("model.attention_score", "attention_score", "dot_product", "decoder.self"),
         ("model.mask", "mask", "full", "decoder.self"),
-        ("model.sites.decoder.cross.attention_score", "attention_score", "additive", "decoder.cross"),
-        ("model.mask", "mask", "full", "decoder.cross"),
+        ("model.mixer", "mixer", "attention", "decoder.self"),
+        ("model.attention_score", "attention_score", "dot_product", "decoder.cross"),
+        ("model.sites.decoder.cross.mask", "mask", "causal", "decoder.cross"),
+        ("model.mixer", "mixer", "attention", "decoder.cross"),
+        ("model.positional_scheme", "positional_scheme", "sinusoidal", "encoder.self"),
+        ("model.feed_forward", "feed_forward", "relu_mlp", "encoder.self"),
+        ("model.positional_scheme", "positional_scheme", "sinusoidal", "decoder.self"),
+        ("model.feed_forward", "feed_forward", "relu_mlp", "decoder.self"),
     ]
-    assert {(dims.num_heads, dims.d_k) for *_, dims in probed_parts(spec, registry)} == {(2, 8)}
+
+
+def test_what_is_removed_is_not_tried(registry):
+    assert {part.kind for part in parts_of(model(registry, mixer="none", feed_forward="none"), registry)} == {
+        "positional_scheme"
+    }
+
+
+def test_rows_share_parts_that_differ_in_channels_layers_and_dropout_only(registry):
+    base = {part.identity for part in parts_of(model(registry, num_heads=2), registry)}
+    wide = {"d_model": 64, "d_ff": 256, "num_layers": 3, "dropout": 0.3}
+    assert {part.identity for part in parts_of(model(registry, **wide), registry)} == base
+    assert {part.identity for part in parts_of(model(registry, d_k=4), registry)}.isdisjoint(base)
+
+
+def test_heads_and_what_they_divide_are_kept(registry):
+    (dims,) = {
+        part.dims for part in parts(registry, "mixer", num_heads=12, d_model=768, d_k=64, architecture="decoder_only")
+    }
+    assert (dims.num_heads, dims.d_k, dims.d_model) == (12, 64, 48)
+    (dims,) = {
+        part.dims for part in parts(registry, "mixer", num_heads=3, d_model=100, d_k=7, architecture="decoder_only")
+    }
+    assert (dims.num_heads, dims.d_k, dims.d_model) == (3, 7, 100)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +137,6 @@ def test_what_mixers_take_is_probed_at_the_key_that_names_it(registry):
         ("(query @ key.mT) - (query @ key.mT).amax(-1, keepdim=True)", r"\(\d, \d\)", r"key \d did"),
         ("query @ F.normalize(key, dim=2).mT", r"\(\d, 1\)", "key 0 did"),
         ("query.cumsum(dim=2) @ key.mT", r"\(1, 0\)", "query 0 did"),
-        ("(query - query.mean(dim=0)) @ key.mT", r"\(0, 0\)", "row 0 of the batch did"),
         ("query @ key.mT / key.size(2)", r"\(0, 0\)", "key 3 was left out"),
         ("query @ key.mT + torch.arange(key.size(2))", r"\(0, 1\)", "key 0 was left out"),
         ("query @ key.mT + torch.arange(query.size(2))[:, None]", r"\(2, 0\)", "other queries were left out"),
@@ -143,6 +161,13 @@ def test_what_is_normalised_over_the_batch_in_training_only_is_refused(tmp_path)
         return self.norm((query @ key.mT).flatten(2)).view(*query.shape[:3], -1)
     """
     assert "a score sees one query and one key at a time" in said_of(tmp_path, "AttentionScore", body)
+
+
+def test_a_score_that_sees_other_rows_is_refused(tmp_path):
+    assert said_of(tmp_path, "AttentionScore", forward("return (query - query.mean(dim=0)) @ key.mT")) == (
+        "plugin 'mine': forward lets rows of a batch meet: row 0 changed at (0, 0, 0) when the others did; "
+        "compute each row from its own numbers alone"
+    )
 
 
 def test_dropout_inside_a_score_is_no_leak(tmp_path):
@@ -173,16 +198,20 @@ def test_a_score_of_another_dtype_is_refused(tmp_path, dtype):
 
 
 @pytest.mark.parametrize(
-    ("result", "value", "entry"),
+    ("result", "value", "entry", "way_out"),
     [
-        ("query @ key.mT / 0 * 0", "nan", "(0, 0)"),
-        ("(query @ key.mT).masked_fill(torch.arange(4) == 2, float('-inf'))", "-inf", "(0, 2)"),
+        ("query @ key.mT / 0 * 0", "nan", "(0, 0, 0, 0)", "bound what is divided by or taken a root of"),
+        (
+            "(query @ key.mT).masked_fill(torch.arange(4) == 2, float('-inf'))",
+            "-inf",
+            "(0, 0, 0, 2)",
+            "leave hiding to the mask",
+        ),
     ],
 )
-def test_a_score_that_is_not_finite_is_refused(tmp_path, result, value, entry):
+def test_a_score_that_is_not_finite_is_refused(tmp_path, result, value, entry, way_out):
     assert said_of(tmp_path, "AttentionScore", forward(f"return {result}")) == (
-        f"plugin 'mine': forward gives {value} at entry {entry}, and scores must be finite: "
-        "bound what is divided by or taken a logarithm of, and leave hiding to the mask"
+        f"plugin 'mine': forward gives {value} at {entry} for a random input, and must be finite: {way_out}"
     )
 
 
@@ -223,7 +252,7 @@ def test_features_that_cannot_be_multiplied_are_refused(tmp_path, result, said):
 def test_features_that_are_not_the_score_are_refused(tmp_path):
     body = features("return query, key") + "\n" + forward("return 2 * query @ key.mT")
     assert re.fullmatch(
-        r"plugin 'mine': features and forward give weights 0\.\d+ apart: the dot product of the features must be "
+        r"plugin 'mine': features and forward give contexts 0\.\d+ apart: the dot product of the features must be "
         r"the score, up to a number of each query's own",
         said_of(tmp_path, "DotProductForm", body),
     )
@@ -243,14 +272,19 @@ def test_features_that_are_not_the_score_are_refused(tmp_path):
 )
 def test_what_a_score_raises_is_told_with_its_line(tmp_path, line, words):
     said = said_of(tmp_path, "AttentionScore", forward("scores = None", f"return {line}"))
-    assert said.startswith(f"plugin 'mine' fails on a small random input: {words}")
+    assert said.startswith(f"plugin 'mine': fails on a small random input: {words}")
     assert said.endswith(f" ({tmp_path / 'mine.py'}:14)")
     assert "\n" not in said
 
 
 @pytest.mark.parametrize(
     "result",
-    ["None", "torch.ones(1, 1, 3, 4).bool()", "torch.ones(3, 4).bool()", "query_positions[:, None, :, None] > 1"],
+    [
+        "None",
+        "torch.ones(1, 1, query_positions.size(1), key_positions.size(1), device=key_positions.device).bool()",
+        "torch.ones(query_positions.size(1), key_positions.size(1), device=key_positions.device).bool()",
+        "key_positions[:, None, None] < 1",
+    ],
 )
 def test_a_mask_that_fits_keeps_the_contract(tmp_path, result):
     assert (
@@ -288,5 +322,5 @@ def test_a_mask_that_is_no_rule_over_pairs_is_refused(tmp_path, result, said):
 def test_what_a_mask_raises_is_told_with_its_line(tmp_path):
     body = "def allowed(self, query_positions, key_positions):\n    return query_positions <= key_positions\n"
     said = said_of(tmp_path, "Mask", body)
-    assert said.startswith("plugin 'mine' fails on a small random input: RuntimeError: The size of tensor a (3) must ")
+    assert said.startswith("plugin 'mine': fails on a small random input: RuntimeError: The size of tensor a (3) must ")
     assert said.endswith(f"({tmp_path / 'mine.py'}:13)")
