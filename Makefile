@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+EXAMPLE := examples/ablations-laplace
+EXAMPLE_VENV ?= .venv-example
 
 # One thread per process: two busy threads on two busy cores are many times slower than one each.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: quickstart install test full format lint types imports wheel gate docs clean
+.PHONY: quickstart install test full format lint types imports wheel example gate docs bench-attention clean
 
 quickstart: install ## install, run the smallest experiment, print its table
 	$(BIN)/ablate run experiments/quickstart.yaml
@@ -45,10 +47,22 @@ wheel: install ## build the wheel and look into it
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist . > /dev/null
 	$(BIN)/check-wheel-contents dist/*.whl
 
-gate: lint types imports wheel test ## everything that a change must pass
+example: wheel ## install an outside package into an environment of its own, and run its tests there
+	rm -rf $(EXAMPLE_VENV)
+	$(PYTHON) -m venv $(EXAMPLE_VENV)
+	$(EXAMPLE_VENV)/bin/python -m pip install --quiet --constraint constraints.txt pip
+	$(EXAMPLE_VENV)/bin/python -m pip install --quiet --constraint constraints.txt dist/*.whl ./$(EXAMPLE) \
+		--group $(EXAMPLE)/pyproject.toml:test
+	cd $(EXAMPLE) && PATH="$(abspath $(EXAMPLE_VENV))/bin:$$PATH" && pytest -p no:cacheprovider && \
+		ablate plugins check attention_score laplace && ablate check experiment.yaml
+
+gate: lint types imports wheel example test ## everything that a change must pass
 
 docs: install ## write the pages that are generated from the code
 	$(BIN)/python docs/generate.py
 
+bench-attention: install ## time every score beside PyTorch's fused dot product, one thread; minutes, on a quiet machine
+	$(BIN)/python -m tests.plugins.attention_scores.attention_bench $(ARGS)
+
 clean:
-	rm -rf $(VENV) dist build
+	rm -rf $(VENV) $(EXAMPLE_VENV) dist build

@@ -6,10 +6,14 @@ from pathlib import Path
 
 
 def python_files(path: Path) -> list[Path]:
-    """The plugin files at a path, in order; a folder's at any depth."""
+    """The plugin files at a path, in order; a folder's at any depth, without its tests."""
     if path.is_dir():
-        return sorted(file for file in path.rglob("*.py") if file.name != "__init__.py")
+        return sorted(file for file in path.rglob("*.py") if not _is_no_plugin(file.name))
     return [path] if path.suffix == ".py" and path.is_file() else []
+
+
+def _is_no_plugin(name: str) -> bool:
+    return name in ("__init__.py", "conftest.py") or name.startswith("test_")
 
 
 def why_no_plugins(path: Path) -> str | None:

@@ -16,7 +16,12 @@ from framework.registry import Registry
 from framework.spec.base import Spec
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "examples").rglob("*.md")),
+]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -51,14 +56,14 @@ def test_readme_s_experiment_is_short():
 def test_readme_s_plugin_is_a_file_of_about_25_lines_that_loads(mine, tmp_path):
     plugin = next(block for block in blocks(ROOT / "README.md", "python") if "hookimpl" in block)
     assert len([line for line in plugin.splitlines() if line]) <= 25
-    path = tmp_path / "cosine.py"
+    path = tmp_path / "softcap.py"
     path.write_text(plugin)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    added = re.search(r"^    plugins: .*\n    rows:\n    (  cosine: .*)$", text, re.M)
+    added = re.search(r"^    plugins: .*\n    rows:\n    (  softcap: .*)$", text, re.M)
     assert added is not None
-    mine.write_text(f"plugins: [cosine.py]\n{mine.read_text()}{added[1]}\n")
+    mine.write_text(f"plugins: [softcap.py]\n{mine.read_text()}{added[1]}\n")
     survey = fw.load(mine, home=tmp_path).survey()
-    assert {line.trial.model.attention_score.name for line in survey if line.trial.row == "cosine"} == {"cosine"}
+    assert {line.trial.model.attention_score.name for line in survey if line.trial.row == "softcap"} == {"softcap"}
 
 
 @pytest.mark.parametrize(("page", "code"), [block for block in code_blocks() if "hookimpl" in block[1]])
@@ -89,8 +94,8 @@ def test_commands_on_a_page_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_make_targets_on_a_page_exist(page):
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
-    assert set(re.findall(r"(?:^ {4}|`)make ([a-z]+)", page.read_text(encoding="utf-8"), re.M)) <= targets
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    assert set(re.findall(r"(?:^ {4}|`)make ([a-z-]+)", page.read_text(encoding="utf-8"), re.M)) <= targets
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

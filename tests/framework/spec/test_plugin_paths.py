@@ -20,3 +20,10 @@ def test_a_path_without_plugins_says_why(tmp_path):
     assert why_no_plugins(notes) == f"the plugin {notes} is no Python file or folder"
     assert why_no_plugins(empty) == f"the folder {empty} holds no Python file"
     assert [python_files(path) for path in (tmp_path / "none.py", notes, empty)] == [[], [], []]
+
+
+def test_tests_beside_plugins_are_no_plugins(tmp_path):
+    for name in ("mine.py", "test_mine.py", "conftest.py", "testing.py"):
+        (tmp_path / name).touch()
+    assert [path.name for path in python_files(tmp_path)] == ["mine.py", "testing.py"]
+    assert python_files(tmp_path / "test_mine.py") == [tmp_path / "test_mine.py"]  # named on purpose
