@@ -9,20 +9,8 @@ from pydantic import ValidationError
 import framework as fw
 from plugins.feed_forwards.gated import Gated
 from plugins.feed_forwards.relu_mlp import ReluMlp
+from tests.plugins.sizes import DIMS
 
-DIMS = fw.Dims(
-    d_model=8,
-    d_ff=16,
-    d_k=4,
-    d_v=4,
-    num_heads=2,
-    num_layers=1,
-    dropout=0.0,
-    attention_dropout=0.0,
-    feed_forward_dropout=0.0,
-    projection_bias=True,
-    site=fw.Site.ENCODER_SELF,
-)
 BY_HAND = {
     "silu": lambda x: x / (1 + (-x).exp()),
     "gelu": lambda x: x * (1 + torch.erf(x / 2**0.5)) / 2,

@@ -9,20 +9,9 @@ import pytest
 import torch
 
 import framework as fw
+from tests.plugins import sizes
 
-DIMS = fw.Dims(
-    d_model=8,
-    d_ff=16,
-    d_k=3,
-    d_v=5,
-    num_heads=4,
-    num_layers=1,
-    dropout=0.0,
-    attention_dropout=0.0,
-    feed_forward_dropout=0.0,
-    projection_bias=True,
-    site=fw.Site.ENCODER_SELF,
-)
+DIMS = replace(sizes.DIMS, d_k=3, d_v=5, num_heads=4)
 
 
 @pytest.fixture(scope="session")

@@ -7,20 +7,7 @@ import torch
 
 import framework as fw
 from plugins.positional_schemes.alibi import Alibi, slopes
-
-DIMS = fw.Dims(
-    d_model=8,
-    d_ff=16,
-    d_k=4,
-    d_v=4,
-    num_heads=2,
-    num_layers=1,
-    dropout=0.0,
-    attention_dropout=0.0,
-    feed_forward_dropout=0.0,
-    projection_bias=True,
-    site=fw.Site.ENCODER_SELF,
-)
+from tests.plugins.sizes import DIMS
 
 
 def alibi(num_heads: int = 2, site: fw.Site = fw.Site.ENCODER_SELF) -> Alibi:

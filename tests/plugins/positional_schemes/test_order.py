@@ -14,20 +14,8 @@ from plugins.attention_scores.dot_product import DotProduct
 from plugins.attention_scores.kernel import Kernel
 from plugins.masks.full import Full
 from plugins.mixers.attention import Attention
+from tests.plugins.sizes import DIMS
 
-DIMS = fw.Dims(
-    d_model=8,
-    d_ff=16,
-    d_k=4,
-    d_v=4,
-    num_heads=2,
-    num_layers=1,
-    dropout=0.0,
-    attention_dropout=0.0,
-    feed_forward_dropout=0.0,
-    projection_bias=True,
-    site=fw.Site.ENCODER_SELF,
-)
 SCHEMES = fw.Registry.load().names("positional_scheme")
 SCORES = [Additive, DotProduct, Kernel]
 

@@ -7,22 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-import framework as fw
 from plugins.positional_schemes.sinusoidal import Sinusoidal
-
-DIMS = fw.Dims(
-    d_model=8,
-    d_ff=16,
-    d_k=4,
-    d_v=4,
-    num_heads=2,
-    num_layers=1,
-    dropout=0.0,
-    attention_dropout=0.0,
-    feed_forward_dropout=0.0,
-    projection_bias=True,
-    site=fw.Site.ENCODER_SELF,
-)
+from tests.plugins.sizes import DIMS
 
 
 def encoding(positions: Sequence[int], d_model: int) -> Tensor:
