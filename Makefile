@@ -61,8 +61,8 @@ gate: lint types imports wheel example test ## everything that a change must pas
 docs: install ## write the pages that are generated from the code
 	$(BIN)/python docs/generate.py
 
-bench-attention: install ## time every score beside PyTorch's fused dot product, one thread; minutes, on a quiet machine
-	$(BIN)/python -m tests.plugins.attention_scores.attention_bench $(ARGS)
+bench-attention: install ## time and memory of every attention score, one thread: minutes, on a quiet machine
+	$(BIN)/python -m tests.plugins.attention_scores.attention_bench --output docs/results/attention-bench.md $(ARGS)
 
 clean:
 	rm -rf $(VENV) $(EXAMPLE_VENV) dist build

@@ -47,14 +47,7 @@ def attention_weights(
     `(B, H, Q, K)`. The row of a query that may see nothing is exactly zero, and its gradients are finite.
     Raises `PluginError` if `allowed` is not boolean.
     """
-    scores = score(query, key)  # (B, H, Q, K)
-    if bias is not None:
-        scores = scores + bias
-    if allowed is None:
-        return scores.softmax(-1)
-    _require_boolean(allowed, "allowed")
-    allowed, blind = _open_blind_rows(allowed)
-    return scores.masked_fill(~allowed, MASKED).softmax(-1).masked_fill(blind, 0.0)
+    return _normalized(score(query, key), allowed, bias)
 
 
 def attend(
@@ -71,39 +64,58 @@ def attend(
     As `attention_weights`, with `value (B, H, K, d_v)` and the probability `dropout` with which a weight is
     dropped now (0 outside training). The context of a query that may see nothing is exactly zero. A dot-product
     form goes through PyTorch's fused attention, which builds no weights; it can neither drop them out on its
-    fast path nor give a bias its gradient, so these two cases are computed step by step.
+    fast path nor give a bias its gradient, so these two cases are computed step by step, and so are few keys with
+    features wider than the values.
     """
     bias_learns = bias is not None and bias.requires_grad
-    if isinstance(score, DotProductForm) and dropout == 0.0 and not bias_learns:
-        return _fused(score, query, key, value, allowed, bias)
-    weights = attention_weights(score, query, key, allowed, bias)  # (B, H, Q, K)
-    return F.dropout(weights, dropout) @ value  # (B, H, Q, d_v)
-
-
-def _fused(
-    score: DotProductForm, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, bias: Tensor | None
-) -> Tensor:
+    if not isinstance(score, DotProductForm) or dropout > 0.0 or bias_learns:
+        weights = attention_weights(score, query, key, allowed, bias)  # (B, H, Q, K)
+        return F.dropout(weights, dropout) @ value  # (B, H, Q, d_v)
     query, key = score.features(query, key)  # (B, H, Q, F), (B, H, K, F)
     d_v = value.size(-1)
-    if query.size(-1) > d_v:  # the fast kernels want equal widths, and slicing zeros off again is cheap
-        value = F.pad(value, (0, query.size(-1) - d_v))  # (B, H, K, F)
+    wider = query.size(-1) - d_v
+    if wider <= 0:
+        return _fused(query, key, value, allowed, bias)
+    # The fast kernels want equal widths. Scores no larger than two values cost less than values made wider, and
+    # cat and split take one pass over memory where pad and slice take two.
+    if key.size(2) <= 2 * d_v:
+        return _normalized(query @ key.mT, allowed, bias) @ value  # (B, H, Q, d_v)
+    value = torch.cat((value, value.new_zeros(*value.shape[:3], wider)), dim=-1)  # (B, H, K, F)
+    return _fused(query, key, value, allowed, bias).split((d_v, wider), dim=-1)[0]  # (B, H, Q, d_v)
+
+
+def _normalized(scores: Tensor, allowed: Tensor | None, bias: Tensor | None) -> Tensor:
+    if bias is not None:
+        scores = scores + bias
     if allowed is None:
-        return F.scaled_dot_product_attention(query, key, value, bias, scale=1.0)[..., :d_v]
+        return scores.softmax(-1)
+    _require_boolean(allowed, "allowed")
+    allowed, blind = _open_blind_rows(allowed)
+    weights = scores.masked_fill(~allowed, MASKED).softmax(-1)  # (B, H, Q, K)
+    return weights if blind is None else weights.masked_fill(blind, 0.0)
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, bias: Tensor | None) -> Tensor:
+    if allowed is None:
+        return F.scaled_dot_product_attention(query, key, value, bias, scale=1.0)
     _require_boolean(allowed, "allowed")
     allowed, blind = _open_blind_rows(allowed)
     merged = allowed if bias is None else bias.masked_fill(~allowed, MASKED)
-    context = F.scaled_dot_product_attention(query, key, value, merged, scale=1.0)[..., :d_v]
-    return context.masked_fill(blind, 0.0)
+    context = F.scaled_dot_product_attention(query, key, value, merged, scale=1.0)
+    return context if blind is None else context.masked_fill(blind, 0.0)
 
 
-def _open_blind_rows(allowed: Tensor) -> tuple[Tensor, Tensor]:
-    """Let a query that sees nothing see everything, and say which queries these are: `(B|1, H|1, Q, 1)`.
+def _open_blind_rows(allowed: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Let a query that sees nothing see everything, and say which queries these are: `(B|1, H|1, Q, 1)`, or None.
 
     Its result is replaced by zero afterwards. So no softmax meets a row of -inf, whose NaN would be hidden
-    from the result but not from the gradients, and the rule does not depend on the kernel that runs.
+    from the result but not from the gradients, and the rule does not depend on the kernel that runs. None means
+    that all see something, asked on a CPU only: elsewhere the answer would have to be waited for.
     """
-    blind = ~allowed.any(-1, keepdim=True)  # (B|1, H|1, Q, 1)
-    return allowed | blind, blind
+    sighted = allowed.any(-1, keepdim=True)  # (B|1, H|1, Q, 1)
+    if sighted.is_cpu and sighted.all():
+        return allowed, None
+    return allowed | ~sighted, ~sighted
 
 
 def _require_boolean(allowed: Tensor, what: str) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
 from pydantic import PositiveFloat
 from torch import Tensor
 
@@ -16,6 +20,10 @@ class DotProduct(fw.DotProductForm):
         """What products are multiplied by: true means d_k^-0.5, false means 1."""
 
     options: Options
+
+    @classmethod
+    def samples(cls, folder: Path) -> Iterable[Mapping[str, Any]]:
+        return {}, {"scale": False}, {"scale": 0.5}
 
     def __init__(self, options: Options, dims: fw.Dims) -> None:
         super().__init__(options, dims)

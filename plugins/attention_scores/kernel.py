@@ -9,7 +9,9 @@ loses it near |c| = 1000σ.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
 
 import torch
 from pydantic import PositiveFloat
@@ -30,6 +32,10 @@ class Kernel(fw.DotProductForm):
 
     options: Options
 
+    @classmethod
+    def samples(cls, folder: Path) -> Iterable[Mapping[str, Any]]:
+        return {}, {"bandwidth": 0.5}, {"learned": "shared"}, {"learned": "per_head"}
+
     def __init__(self, options: Options, dims: fw.Dims) -> None:
         super().__init__(options, dims)
         self.bandwidth = options.bandwidth or dims.d_k**0.25
@@ -42,11 +48,12 @@ class Kernel(fw.DotProductForm):
         nn.init.constant_(self.log_bandwidth, math.log(self.bandwidth))
 
     def features(self, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """Give q/σ with a 1 behind it, and k/σ with -|k/σ|²/2: both one wider than d_k."""
-        inverse = 1 / self.bandwidth if self.options.learned == "no" else torch.exp(-self.log_bandwidth)
-        query, key = query * inverse, key * inverse
-        query = torch.cat((query, torch.ones_like(query[..., :1])), dim=-1)  # (B, H, Q, d_k + 1)
-        key = torch.cat((key, -0.5 * key.square().sum(-1, keepdim=True)), dim=-1)  # (B, H, K, d_k + 1)
+        """Give q/σ² with a 1 behind it, and k with -|k|²/2σ²: both one wider than d_k."""
+        learned = self.options.learned != "no"
+        precision = torch.exp(-2 * self.log_bandwidth) if learned else self.bandwidth**-2  # σ^-2
+        query = torch.cat((query * precision, torch.ones_like(query[..., :1])), dim=-1)  # (B, H, Q, d_k + 1)
+        squares = key.square().sum(-1, keepdim=True)  # (B, H, K, 1)
+        key = torch.cat((key, -0.5 * precision * squares), dim=-1)  # (B, H, K, d_k + 1)
         return query, key
 
 

@@ -11,7 +11,7 @@ from framework.registry import Registry
 from framework.spec import ModelSpec
 from tests.framework.plugin_files import install, score
 
-BUILT_IN_SCORES = ["additive", "dot_product", "kernel"]
+BUILT_IN_SCORES = ["additive", "bilinear", "cosine", "dot_product", "kernel"]
 
 
 @pytest.fixture

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -11,7 +15,14 @@ from framework.registry import Registry
 from plugins.attention_scores.dot_product import DotProduct
 from plugins.masks.full import Full
 
-SCORES = Registry.load().names("attention_score")
+
+def every_way() -> Iterator[Any]:
+    """Each score with each of the options that it names as worth trying."""
+    registry = Registry.load()
+    for name in registry.names("attention_score"):
+        plugin = registry.plugin("attention_score", name)
+        for options in plugin.samples(Path()):
+            yield pytest.param((plugin, options), id="-".join([name, *(f"{k}={v}" for k, v in options.items())]))
 
 
 def dims(site: Site = Site.ENCODER_SELF) -> Dims:
@@ -30,14 +41,18 @@ def dims(site: Site = Site.ENCODER_SELF) -> Dims:
     )
 
 
-@pytest.fixture(params=SCORES)
-def score(request, registry) -> AttentionScore:
+@pytest.fixture(params=every_way())
+def score(request) -> AttentionScore:
+    plugin, options = request.param
     torch.manual_seed(0)
-    plugin = registry.plugin("attention_score", request.param)
-    return plugin(plugin.Options(), dims())
+    return plugin(plugin.Options(**options), dims())
 
 
-def heads(*, queries=3, keys=5, d_k=4, d_v=4, dtype=torch.float32) -> tuple[Tensor, Tensor, Tensor]:
+SHORT, LONG = 5, 11
+"""Numbers of keys on either side of where a score that is wider than the values goes through fused attention."""
+
+
+def heads(*, queries=3, keys=SHORT, d_k=4, d_v=4, dtype=torch.float32) -> tuple[Tensor, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(1)
 
     def draw(length: int, width: int) -> Tensor:
@@ -46,26 +61,103 @@ def heads(*, queries=3, keys=5, d_k=4, d_v=4, dtype=torch.float32) -> tuple[Tens
     return draw(queries, d_k), draw(keys, d_k), draw(keys, d_v)
 
 
+def draw_bias(queries: int, keys: int) -> Tensor:
+    return torch.randn(1, 2, queries, keys, generator=torch.Generator().manual_seed(3))
+
+
+def dropping(score, query, key, value, allowed=None, bias=None) -> Tensor:
+    torch.manual_seed(0)
+    return attend(score, query, key, value, allowed, bias, dropout=0.5)
+
+
 def by_hand(score, query, key, value, allowed=None, bias=None) -> Tensor:
     return attention_weights(score, query, key, allowed, bias) @ value
 
 
-@pytest.mark.parametrize("path", [attend, by_hand])
-@pytest.mark.parametrize("with_bias", [False, True])
-def test_a_query_that_may_see_nothing_has_zero_context_and_finite_gradients(score, path, with_bias):
-    query, key, value = heads()
-    allowed = torch.ones(1, 1, 3, 5, dtype=torch.bool)
+@pytest.mark.parametrize("keys", [SHORT, LONG])
+@pytest.mark.parametrize("path", [attend, by_hand, dropping])
+@pytest.mark.parametrize("bias", ["none", "fixed", "learned"])
+def test_a_query_that_may_see_nothing_has_zero_context_and_finite_gradients(score, path, bias, keys):
+    query, key, value = heads(keys=keys)
+    allowed = torch.ones(1, 1, 3, keys, dtype=torch.bool)
     allowed[:, :, 1] = False
-    bias = torch.randn(1, 2, 3, 5) if with_bias else None
-    context = path(score, query, key, value, allowed, bias)
+    added = None if bias == "none" else draw_bias(3, keys).requires_grad_(bias == "learned")
+    context = path(score, query, key, value, allowed, added)
     assert torch.equal(context[:, :, 1], torch.zeros(2, 2, 4))
-    assert context[:, :, [0, 2]].abs().min() > 0
+    assert (context[:, :, [0, 2]] != 0).any()
     context.sum().backward()
-    for tensor in (query, key, value, *score.parameters()):
+    for tensor in (query, key, value, *score.parameters(), *([added] if bias == "learned" else [])):
         assert tensor.grad is not None
         assert tensor.grad.isfinite().all()
     assert query.grad is not None
     assert torch.equal(query.grad[:, :, 1], torch.zeros(2, 2, 4))
+
+
+@pytest.mark.parametrize("path", [attend, by_hand, dropping])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_hidden_keys_get_no_weight_and_no_gradient_whatever_stands_there(score, path, with_bias):
+    query, key, value = heads(keys=LONG)
+    allowed = (torch.arange(LONG) < 6).expand(2, 1, 1, LONG)
+    bias = draw_bias(3, LONG) if with_bias else None
+    context = path(score, query, key, value, allowed, bias)
+    torch.autograd.backward(context.square().sum())
+    for tensor in (key, value):
+        assert tensor.grad is not None
+        assert (tensor.grad[:, :, :6] != 0).any()
+        assert torch.equal(tensor.grad[:, :, 6:], torch.zeros_like(tensor.grad[:, :, 6:]))
+    with torch.no_grad():
+        key[:, :, 6:], value[:, :, 6:] = 7.0, 9.0
+        assert torch.equal(path(score, query, key, value, allowed, bias), context)
+
+
+@pytest.mark.parametrize("keys", [SHORT, LONG])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_padding_behind_the_keys_changes_nothing(score, with_bias, keys):
+    query, key, value = heads(keys=keys)
+    alone = 3
+    bias = draw_bias(3, keys) if with_bias else None
+    expected = attend(
+        score, query, key[:, :, :alone], value[:, :, :alone], bias=bias if bias is None else bias[..., :alone]
+    )
+    padded = attend(score, query, key, value, (torch.arange(keys) < alone).expand(2, 1, 1, keys), bias)
+    torch.testing.assert_close(padded, expected)
+
+
+def test_equal_keys_share_equally_among_those_that_may_be_seen(score):
+    query, key, _ = heads(keys=4)
+    key = key[:, :, :1].expand(2, 2, 4, 4)
+    weights = attention_weights(score, query, key, torch.tensor([[[[True, True, False, False]]]]))
+    torch.testing.assert_close(weights, torch.tensor([0.5, 0.5, 0.0, 0.0]).expand(2, 2, 3, 4))
+    torch.testing.assert_close(attention_weights(score, query, key), torch.full((2, 2, 3, 4), 0.25))
+
+
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("new", [1, 2, 5])
+def test_new_queries_behind_a_cache_get_what_one_pass_gives(score, new, with_bias):
+    query, key, value = heads(queries=LONG, keys=LONG)
+    positions = torch.arange(LONG)[None]
+    causal = visible(full(), dims(Site.DECODER_SELF), positions, positions, None)
+    bias = draw_bias(LONG, LONG) if with_bias else None
+    whole = attend(score, query, key, value, causal, bias)
+    for end in (new, LONG):
+        at = slice(end - new, end)
+        allowed = visible(full(), dims(Site.DECODER_SELF), positions[:, at], positions[:, :end], None)
+        seen = None if bias is None else bias[..., at, :end]
+        context = attend(score, query[:, :, at], key[:, :, :end], value[:, :, :end], allowed, seen)
+        torch.testing.assert_close(context, whole[:, :, at], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("path", [attend, by_hand])
+def test_the_future_is_hidden_bit_for_bit(score, path):
+    query, key, value = heads(queries=LONG, keys=LONG)
+    positions = torch.arange(LONG)[None]
+    causal = visible(full(), dims(Site.DECODER_SELF), positions, positions, None)
+    before = path(score, query, key, value, causal)
+    with torch.no_grad():
+        query[:, :, 6:], key[:, :, 6:], value[:, :, 6:] = -3.0, 50.0, 9.0
+    after = path(score, query, key, value, causal)
+    assert torch.equal(before[:, :, :6], after[:, :, :6])
+    assert not torch.equal(before[:, :, 6:], after[:, :, 6:])
 
 
 def test_an_empty_source_gives_zero_context_in_training_and_without_gradients(score):
@@ -91,13 +183,19 @@ def test_weights_of_a_query_sum_to_one_over_what_it_may_see(score):
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("with_bias", [False, True])
 @pytest.mark.parametrize("d_v", [2, 4, 7])
-def test_the_kernel_that_runs_changes_no_number(score, masked, with_bias, d_v):
-    query, key, value = heads(d_v=d_v)
-    allowed = torch.tensor([True, True, True, False, False]).expand(2, 1, 1, 5) if masked else None
-    bias = torch.randn(1, 2, 3, 5, generator=torch.Generator().manual_seed(3)) if with_bias else None
-    context = attend(score, query, key, value, allowed, bias)
+@pytest.mark.parametrize("keys", [SHORT, 2 * LONG])
+def test_the_kernel_that_runs_changes_no_number(score, masked, with_bias, d_v, keys):
+    inputs = heads(d_v=d_v, keys=keys)
+    allowed = (torch.arange(keys) < 3).expand(2, 1, 1, keys) if masked else None
+    bias = draw_bias(3, keys) if with_bias else None
+    context, expected = (path(score, *inputs, allowed, bias) for path in (attend, by_hand))
     assert context.shape == (2, 2, 3, d_v)
-    torch.testing.assert_close(context, by_hand(score, query, key, value, allowed, bias))
+    torch.testing.assert_close(context, expected)
+    learnt = (*inputs, *score.parameters())
+    for gradient, right in zip(
+        *(torch.autograd.grad(x.square().sum(), learnt) for x in (context, expected)), strict=True
+    ):
+        torch.testing.assert_close(gradient, right, atol=1e-4, rtol=1e-4)
 
 
 def test_a_learned_bias_gets_its_gradient(score):
@@ -119,16 +217,18 @@ def test_dropout_falls_on_the_weights(score):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_hides_what_two_masks_hide_together(score, dtype):
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_half_precision_hides_what_two_masks_hide_together(score, dtype, with_bias):
     query, key, value = heads(queries=5, dtype=dtype)
+    bias = draw_bias(5, 5).to(dtype) if with_bias else None
     padding = torch.tensor([True, True, True, False, False]).expand(2, 5)
     positions = torch.arange(5)[None]
     allowed = visible(Full(Full.Options(), dims()), dims(Site.DECODER_SELF), positions, positions, padding)
-    weights = attention_weights(score.to(dtype), query, key, allowed)
+    weights = attention_weights(score.to(dtype), query, key, allowed, bias)
     assert weights.dtype == dtype
     assert weights.isfinite().all()
     assert (weights[..., 3:] == 0).all()
-    context = attend(score, query, key, value, allowed)
+    context = attend(score, query, key, value, allowed, bias)
     torch.testing.assert_close(context, weights @ value, atol=2e-2, rtol=2e-2)
 
 

@@ -75,9 +75,9 @@ def test_a_component_cannot_be_changed(make):
         ("{name: kernel, options: {learned: true}}", "3:51: model.attention_score.options.learned: expected 'no', "
          "'shared' or 'per_head'; this is true (true or false, not a number)"),
         ("kernell", "3:9: model.attention_score: no attention score is named 'kernell'; did you mean 'kernel'? There "
-         "are: additive, dot_product, kernel"),
+         "are: additive, bilinear, cosine, dot_product, kernel"),
         ("{name: foo, options: {a: {b: 1}}}", "3:9: model.attention_score: no attention score is named 'foo'; there "
-         "are: additive, dot_product, kernel"),
+         "are: additive, bilinear, cosine, dot_product, kernel"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_one_component_gives_exactly_one_error(faults, written, words):

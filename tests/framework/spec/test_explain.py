@@ -27,7 +27,7 @@ model:
         'x.yaml:8:3: model.num_heads: expected a whole number; this is "8" (text)',
         "x.yaml:9:45: model.attention_score.options.bandwith: unknown key 'bandwith'; did you mean 'bandwidth'?",
         "x.yaml:10:29: model.sites.decoder.cross.attention_score: no attention score is named 'additiv'; "
-        "did you mean 'additive'? There are: additive, dot_product, kernel",
+        "did you mean 'additive'? There are: additive, bilinear, cosine, dot_product, kernel",
     ]
 
 

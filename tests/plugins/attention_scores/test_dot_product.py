@@ -4,22 +4,8 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-import framework as fw
 from plugins.attention_scores.dot_product import DotProduct
-
-DIMS = fw.Dims(
-    d_model=8,
-    d_ff=16,
-    d_k=4,
-    d_v=4,
-    num_heads=2,
-    num_layers=1,
-    dropout=0.0,
-    attention_dropout=0.0,
-    feed_forward_dropout=0.0,
-    projection_bias=True,
-    site=fw.Site.ENCODER_SELF,
-)
+from tests.plugins.sizes import DIMS
 
 
 @pytest.mark.parametrize(("scale", "factor"), [(True, 0.5), (False, 1.0), (1.0, 1.0), (0.3, 0.3)])

@@ -6,21 +6,9 @@ from pydantic import ValidationError
 from torch import Tensor
 
 import framework as fw
+from framework.spec import ModelSpec
 from plugins.attention_scores.kernel import Kernel
-
-DIMS = fw.Dims(
-    d_model=8,
-    d_ff=16,
-    d_k=4,
-    d_v=4,
-    num_heads=2,
-    num_layers=1,
-    dropout=0.0,
-    attention_dropout=0.0,
-    feed_forward_dropout=0.0,
-    projection_bias=True,
-    site=fw.Site.ENCODER_SELF,
-)
+from tests.plugins.sizes import DIMS
 
 
 def kernel(**options) -> Kernel:
@@ -78,6 +66,13 @@ def test_a_common_offset_costs_digits_and_no_more(offset, tolerance):
     torch.testing.assert_close(weights, weights_in_double_precision(query, key, 1.0), atol=tolerance, rtol=0)
 
 
+@pytest.mark.parametrize("learned", ["no", "shared", "per_head"])
+def test_in_double_precision_an_offset_of_a_thousand_costs_nothing_that_shows(learned):
+    query, key = (x.double() for x in draw(1000.0))
+    weights = fw.attention_weights(kernel(bandwidth=1.0, learned=learned).double(), query, key)
+    torch.testing.assert_close(weights.float(), weights_in_double_precision(query, key, 1.0))
+
+
 def test_the_largest_offsets_still_give_weights():
     query, key = draw(1e4)
     weights = fw.attention_weights(kernel(bandwidth=1.0), query, key)
@@ -88,6 +83,13 @@ def test_the_largest_offsets_still_give_weights():
 def test_a_bandwidth_that_is_no_width_is_refused_by_name(bandwidth):
     with pytest.raises(ValidationError, match="bandwidth"):
         Kernel.Options(bandwidth=bandwidth)
+
+
+@pytest.mark.parametrize("written", ["0", "-1", "1e-400"])
+def test_an_experiment_is_told_which_bandwidth_is_no_width(registry, written):
+    spec = f'{{"attention_score": {{"name": "kernel", "options": {{"bandwidth": {written}}}}}}}'
+    with pytest.raises(ValidationError, match=r"attention_score\S*bandwidth\n.*greater than 0"):
+        ModelSpec.model_validate_json(spec, context={"catalog": registry})
 
 
 @pytest.mark.parametrize(("learned", "count"), [("shared", 1), ("per_head", 2)])
