@@ -64,7 +64,7 @@ class ModelSpec(Spec):
     d_k: Size | None = None
     """Width of a head's queries and keys; null means d_model / num_heads."""
     d_v: Size | None = None
-    """Width of a head's values; null means d_model / num_heads."""
+    """Width of a head's values; null means d_model / num_heads, or where that is no whole number d_k."""
     dropout: Probability = 0.1
     """On every sub-layer's output and on the embedding sums (the paper's P_drop, section 5.4)."""
     attention_dropout: Probability = 0.0
@@ -89,18 +89,19 @@ class ModelSpec(Spec):
 
     @model_validator(mode="after")
     def _heads_fit(self) -> ModelSpec:
-        if self.d_model % self.num_heads and (self.d_k is None or self.d_v is None):
+        if self.d_model % self.num_heads and self.d_k is None:
             raise misfit(
                 f"model.d_model={self.d_model} is not divisible by model.num_heads={self.num_heads}: "
-                "choose a divisor, or set model.d_k and model.d_v",
+                "choose a divisor, or set model.d_k",
                 at="num_heads",
             )
         return self
 
     def resolved(self) -> ModelSpec:
         """The same model with d_k and d_v filled in, so that a stated and a derived width are equal."""
-        width = self.d_model // self.num_heads
-        return self.model_copy(update={"d_k": self.d_k or width, "d_v": self.d_v or width})
+        width, remainder = divmod(self.d_model, self.num_heads)
+        d_k = self.d_k or width
+        return self.model_copy(update={"d_k": d_k, "d_v": self.d_v or (d_k if remainder else width)})
 
     def site(self, stack: Literal["encoder", "decoder"], site: Literal["self", "cross"]) -> SiteSpec:
         """What stands at a site, the model's own choices filled in."""

@@ -180,14 +180,15 @@ def _require_shapes(subject: MixerSubject, sizes: Sizes) -> None:
 PROPERTIES: Final = (
     Property(modules.reset_parameters, founding=True),
     Property(shape, quick=True, founding=True),
-    Property(modules.finite, quick=True),
-    Property(modules.dtype, quick=True),
     Property(modules.deterministic, quick=True, founding=True),
     Property(modules.input_unchanged, quick=True, founding=True),
     Property(modules.batch_rows, quick=True),
     Property(takes, quick=True),
     Property(no_future, quick=True),
     Property(padding, quick=True),
+    # Behind those that say what is hidden wrongly, which gives NaN as well where a row sees nothing.
+    Property(modules.finite, quick=True),
+    Property(modules.dtype, quick=True),
     Property(cached_decoding, quick=True),
     Property(beam_reorder, quick=True),
     Property(modules.gradients, quick=True),

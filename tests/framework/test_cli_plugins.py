@@ -28,6 +28,32 @@ def test_plugins_are_listed_by_kind_with_those_that_failed(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
+        ("def (:", "SyntaxError: invalid syntax (bad_plug.py, line 1)"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+    ],
+)
+def test_an_installed_plugin_that_fails_costs_nothing_until_an_experiment_uses_it(
+    tmp_path, install_bad_and_good, failure, words
+):
+    install_bad_and_good(failure)
+    cause = f"bad_plug (bad-dist 1.0) failed to load: {words}"
+    said = ablate("plugins", "list")
+    assert said.code == 0
+    assert any(line.split(maxsplit=1) == ["good", "A score for tests."] for line in said.out.splitlines())
+    assert said.out.splitlines()[-1] == f"FAILED {cause}"
+    assert ablate("check", write(tmp_path)).code == 0
+    assert ablate("check", write(tmp_path, model={"attention_score": "good"})).code == 0
+    for name in ("bad", "bad_plug"):
+        said = ablate("run", write(tmp_path, model={"attention_score": name}), "--home", tmp_path / "home")
+        assert (said.code, said.out) == (2, "")
+        assert cause in said.err
+    assert not (tmp_path / "home").exists()
+
+
 def test_a_name_that_is_offered_twice_is_listed_as_unusable(tmp_path):
     (tmp_path / "mine.py").write_text(score("kernel"))
     said = ablate("plugins", "list", "--plugin", tmp_path)

@@ -8,6 +8,7 @@ import pytest
 from framework.errors import PluginError
 from framework.hookspecs import CONTRACTS
 from framework.registry import Registry
+from framework.sources import installed
 from framework.spec import ModelSpec
 from tests.framework.plugin_files import install, score
 
@@ -253,6 +254,23 @@ def test_a_built_in_s_name_cannot_be_taken_over(tmp_path, monkeypatch):
         "the attention score 'dot_product' is offered twice, by plugins.attention_scores.dot_product "
         "(transformer-ablations 0.1.0) and taker_scores (taker 0.1): remove or rename one"
     )
+
+
+@pytest.mark.usefixtures("imports")
+def test_the_order_in_which_plugins_are_found_decides_nothing(tmp_path, monkeypatch):
+    """Hooks are called last registered first; a name that two offer belongs to neither, not to the one in front."""
+    install(tmp_path / "a", "first-dist", "1.2", "scores = first_scores", first_scores=score("gaussian"))
+    install(tmp_path / "b", "second-dist", "3.4", "scores = second_scores", second_scores=score("gaussian"))
+    install(tmp_path / "c", "taker", "0.1", "scores = taker_scores", taker_scores=score("dot_product"))
+    for folder in "abc":
+        monkeypatch.syspath_prepend(tmp_path / folder)
+    sources = list(installed())
+    forwards, backwards = Registry(sources), Registry(reversed(sources))
+    found = [{(entry.kind, entry.name, entry.plugin) for entry in order.entries()} for order in (forwards, backwards)]
+    assert found[0] == found[1]
+    for name in ("gaussian", "dot_product"):
+        assert why(forwards, name=name) == why(backwards, name=name)
+        assert f"the attention score {name!r} is offered twice, by " in why(backwards, name=name)
 
 
 @pytest.mark.usefixtures("imports")

@@ -301,3 +301,59 @@ def test_a_corpus_that_is_not_there_is_named_once_where_it_is_written(tmp_path):
     )
     there = load(write(tmp_path), home=tmp_path)
     assert missing_corpora(there.plan(), there.loaded, there.registry) == []
+
+
+TORCH_ATTENTION = '''
+"""Torch's own attention, whose boolean mask means the opposite: True = hidden."""
+
+import torch
+
+import framework as fw
+
+
+class TorchAttention(torch.nn.MultiheadAttention):
+    def reset_parameters(self):
+        self._reset_parameters()
+
+
+class Mine(fw.Mixer):
+    name = "mine"
+    takes = frozenset({{"mask"}})
+
+    def __init__(self, options, dims, parts):
+        super().__init__(options, dims, parts)
+        self.dims, self.mask = dims, parts.mask
+        self.attention = TorchAttention(dims.d_model, dims.num_heads, batch_first=True)
+
+    def start(self): ...
+
+    def forward(self, x, positions, padding, *cross):
+        allowed = fw.visible(self.mask, self.dims, positions, positions, padding)
+        allowed = allowed.expand(len(x), self.dims.num_heads, x.size(1), -1).flatten(0, 1)  # (B*H, L, L)
+        return self.attention(x, x, x, attn_mask={given})[0], None
+
+
+@fw.hookimpl
+def mixer():
+    return Mine
+'''
+
+
+@pytest.mark.parametrize("given", ["allowed", "allowed.to(x.dtype)", "allowed.long()"])
+@pytest.mark.parametrize("site", ["encoder", "decoder"])
+def test_a_mixer_that_hands_its_mask_on_to_a_module_with_another_convention_is_told_by_name(tmp_path, given, site):
+    """Inverted, it sees nothing but the future and padding; as numbers, which are added to scores, all of both."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(TORCH_ATTENTION.format(given=given))
+    (problem,) = problems_of(
+        write(tmp_path, {"base": {}}, model={"sites": {site: {"self": {"mixer": "mine"}}}}), [mine]
+    )
+    assert problem.path == f"model.sites.{site}.self.mixer"
+    assert problem.message.startswith("plugin 'mine': ")
+
+
+def test_a_mixer_that_turns_its_mask_round_for_that_module_is_fine(tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(TORCH_ATTENTION.format(given="~allowed"))
+    path = write(tmp_path, model={"sites": {"encoder": {"self": {"mixer": "mine"}}}})
+    assert load(path, home=tmp_path, plugins=[mine]).survey()

@@ -15,6 +15,7 @@ import torch
 from framework.curves import CurveWriter
 from framework.errors import SpecError
 from framework.identity import provenance
+from framework.registry import Registry
 from framework.train import checkpoint
 from framework.train.loop import Training
 from tests.framework.tiny_experiment import TINY
@@ -48,6 +49,24 @@ def test_a_trial_fills_its_folder(straight):
     assert plugins == provenance(trial, straight.registry)
     assert {"corpus", "attention_score", "objective"} <= {plugin["kind"] for plugin in plugins}
     assert straight.status() == "done"
+
+
+def test_a_trial_beside_a_broken_distribution_records_which_distributions_it_used(tmp_path, install_bad_and_good):
+    install_bad_and_good("raise SystemExit(3)")
+    bench = Bench(tmp_path, Registry.load(), model={"attention_score": "good"}, train={"steps": 2})
+    assert [broken.module for broken in bench.registry.broken] == ["bad_plug"]
+    bench.run()
+    assert bench.status() == "done"
+    plugins = json.loads((bench.folder().path / "plugins.json").read_text())
+    assert {(plugin["kind"], plugin["name"]): plugin["origin"] for plugin in plugins} == {
+        ("attention_score", "good"): "good-dist 2.0",
+        ("corpus", "toy_translation"): (own := f"transformer-ablations {version('transformer-ablations')}"),
+        ("feed_forward", "relu_mlp"): own,
+        ("mask", "full"): own,
+        ("mixer", "attention"): own,
+        ("objective", "translation"): own,
+        ("positional_scheme", "sinusoidal"): own,
+    }
 
 
 def test_curves_have_a_point_every_interval_and_at_the_last_step(bench):

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from framework.contracts import BOS, MASK, PAD, Batch
 from framework.model import num_parameters
 from framework.model.transformer import positions_of
+from framework.registry import Registry
+
+REGISTRY = Registry.load()
+SCORES = [{"attention_score": name} for name in REGISTRY.names("attention_score")]
+SCHEMES = [{"positional_scheme": name} for name in REGISTRY.names("positional_scheme")]
+MIXERS = [{"mixer": name} for name in ("recurrent", "convolution", "linear_attention", "none")]
+PAIRS = [score | scheme for score in SCORES for scheme in SCHEMES]
+
+
+def names(parts: dict[str, str]) -> str:
+    return " ".join(parts.values())
+
+
+alone = pytest.mark.parametrize("architecture", ["decoder_only", "encoder_only"])
+every_score = pytest.mark.parametrize("parts", SCORES, ids=names)
+every_way_of_mixing = pytest.mark.parametrize("parts", [*SCORES, *MIXERS], ids=names)
 
 
 @pytest.fixture
@@ -17,6 +35,12 @@ def sequences() -> Batch:
     padding = whole[:, :-1] != PAD
     padding[1, 3:] = False
     return Batch(whole[:, :-1], whole[:, 1:], padding, padding)
+
+
+def batch_of(rows: list[list[int]], lengths: list[int]) -> Batch:
+    pieces = torch.tensor(rows)
+    real = torch.arange(pieces.size(1)) < torch.tensor(lengths)[:, None]
+    return Batch(target_input=pieces, target_output=pieces, target_padding=real, scored=real)
 
 
 def test_a_decoder_alone_reads_the_past_and_never_the_future(build, sequences):
@@ -61,9 +85,9 @@ def test_one_stack_is_smaller_than_two(build):
     assert num_parameters(build()) == 2 * alone + cross - 300 * 16
 
 
-@pytest.mark.parametrize("mixer", ["attention", "recurrent", "convolution", "linear_attention", "none"])
-def test_a_prompt_and_then_piece_by_piece_gives_the_logits_of_one_pass(build, mixer):
-    model = build(architecture="decoder_only", mixer=mixer).eval()
+@pytest.mark.parametrize("parts", [*PAIRS, *MIXERS], ids=names)
+def test_a_prompt_and_then_piece_by_piece_gives_the_logits_of_one_pass(build, parts):
+    model = build(architecture="decoder_only", **parts).eval()
     pieces = torch.tensor([[BOS, 11, 12, 13, 14, 15], [BOS, 21, 22, 23, 24, 25]])
     real = torch.ones_like(pieces, dtype=torch.bool)
     whole, _ = model.decode(pieces, positions_of(pieces), real)
@@ -103,6 +127,83 @@ def test_no_other_mask_leaves_anything_out_of_the_loss(build, sequences, batch):
 def test_a_mixer_without_a_mask_scores_everything(build, sequences):
     model = build(architecture="decoder_only", mixer="recurrent")
     assert torch.equal(model.restricted(sequences).scored, sequences.scored)
+
+
+@every_way_of_mixing
+def test_a_changed_future_leaves_earlier_logits_of_a_decoder_alone_bit_for_bit(build, sequences, parts):
+    model = build(architecture="decoder_only", **parts)
+    changed = sequences.target_input.clone()
+    changed[:, 3:] = 7
+    before, after = model(sequences), model(replace(sequences, target_input=changed))
+    assert torch.equal(before[:, :3], after[:, :3])
+    assert (before[:, 3:] - after[:, 3:]).abs().max() > 1e-3
+
+
+@alone
+@every_way_of_mixing
+def test_a_sequence_means_the_same_however_wide_its_batch_is(build, architecture, parts):
+    model = build(architecture=architecture, **parts)
+    short = model(batch_of([[5, 7]], [2]))
+    padded = model(batch_of([[5, 7, PAD, PAD]], [2]))
+    torch.testing.assert_close(padded[:, :2], short, atol=1e-6, rtol=1e-6)
+
+
+@alone
+@every_way_of_mixing
+def test_what_stands_in_a_padded_place_is_never_read(build, sequences, architecture, parts):
+    model, real = build(architecture=architecture, **parts), sequences.target_padding
+    other = replace(sequences, target_input=sequences.target_input.where(real, 9))
+    assert torch.equal(model(other)[real], model(sequences)[real])
+
+
+@alone
+def test_a_real_piece_is_read_whatever_its_id_is(build, architecture):
+    """What is padding follows from lengths: a vocabulary may give the id of padding a meaning of its own."""
+    model = build(architecture=architecture)
+    with_pad, without = batch_of([[PAD, 7, 8]], [3]), batch_of([[5, 7, 8]], [3])
+    assert (model(with_pad)[:, 1:] - model(without)[:, 1:]).abs().max() > 1e-3
+
+
+@alone
+@every_way_of_mixing
+def test_training_and_evaluation_give_the_same_numbers_without_dropout(build, architecture, parts):
+    model = build(architecture=architecture, **parts)
+    batch = batch_of([[5, 7, 8, PAD], [6, PAD, PAD, PAD], [PAD] * 4], [3, 1, 0])  # an empty row, and an empty column
+    trained = model.train()(batch)
+    evaluated = model.eval()(batch)
+    with torch.no_grad():
+        without_gradients = model(batch)
+    assert trained.isfinite().all()
+    torch.testing.assert_close(trained, evaluated)
+    torch.testing.assert_close(trained, without_gradients)
+
+
+@alone
+@every_way_of_mixing
+def test_a_row_of_padding_alone_leaves_every_gradient_finite(build, architecture, parts):
+    model = build(architecture=architecture, **parts)
+    model(batch_of([[5, 7], [PAD, PAD]], [2, 0])).logsumexp(-1).sum().backward()
+    assert all(weight.grad is not None and weight.grad.isfinite().all() for weight in model.parameters())
+
+
+@alone
+@every_score
+def test_bfloat16_keeps_close_to_float32(build, sequences, architecture, parts):
+    model = build(architecture=architecture, **parts)
+    exact = model(sequences)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = model(sequences)
+    assert (exact - rounded.float()).abs().max() < 0.1
+
+
+@pytest.mark.parametrize("parts", SCHEMES, ids=names)
+def test_an_encoder_alone_knows_the_order_exactly_if_it_has_positions(build, parts):
+    model = build(architecture="encoder_only", **parts)
+    pieces, order = [11, 22, 33, 44], [1, 3, 0, 2]  # not backwards: distances alone cannot tell that
+    there = model(batch_of([pieces], [4]))
+    shuffled = model(batch_of([[pieces[place] for place in order]], [4]))
+    gap = (there[:, order] - shuffled).abs().max()
+    assert gap <= 1e-5 if parts == {"positional_scheme": "none"} else gap > 1e-2
 
 
 def test_a_hidden_piece_has_an_id_of_its_own():

@@ -307,3 +307,16 @@ def test_keys_are_never_padded_to_a_wider_value(monkeypatch):
     for d_v in (2, 4, 7):
         attend(score, *heads(d_v=d_v))
     assert widths == [(4, 4, 4), (4, 4, 4), (4, 4, 7)]
+
+
+@pytest.mark.parametrize("path", [attend, by_hand])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_hidden_key_gets_no_weight_however_badly_the_others_score(score, path, dtype):
+    query, key, _ = heads(keys=LONG, dtype=dtype)
+    value = torch.eye(LONG, dtype=dtype).expand(2, 2, LONG, LONG)  # the context is the weights
+    allowed = (torch.arange(LONG) < 6).expand(2, 1, 1, LONG)
+    bias = torch.zeros(1, 2, 3, LONG, dtype=dtype)
+    bias[..., :6] = torch.finfo(dtype).min / 2  # a large constant such as -1e4 would leave the hidden keys in front
+    weights = path(score.to(dtype), query, key, value, allowed, bias)
+    assert (weights[..., 6:] == 0).all()
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 3, dtype=dtype), atol=1e-2, rtol=0)

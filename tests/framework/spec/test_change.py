@@ -90,9 +90,9 @@ def test_an_option_can_be_changed_in_the_short_form_and_in_a_default(load):
         ("model.sites.decoder.cross.mask.options.x=1", "model.sites.decoder.cross.mask.options.x: "
          "model.sites.decoder.cross.mask names no component whose option could be changed"),
         ("model.num_heads=3", "model.num_heads: model.d_model=512 is not divisible by model.num_heads=3: choose a "
-         "divisor, or set model.d_k and model.d_v"),
+         "divisor, or set model.d_k"),
         ("model.d_model=12", "model.num_heads: model.d_model=12 is not divisible by model.num_heads=8: choose a "
-         "divisor, or set model.d_k and model.d_v"),
+         "divisor, or set model.d_k"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_setting_is_shown_with_the_setting_as_its_place(faults, setting, words):

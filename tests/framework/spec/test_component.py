@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,29 @@ def test_a_component_cannot_be_changed(make):
 )  # fmt: skip
 def test_a_mistake_in_one_component_gives_exactly_one_error(faults, written, words):
     assert faults(f"{MINIMAL}model: {{attention_score: {written}}}\n") == [f"x.yaml:{words}"]
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("{}", "3:9: model.positional_scheme.name: a positional scheme needs a name, as text"),
+        ("null", "3:9: model.positional_scheme: expected a positional scheme: its name, or a mapping with the keys "
+         "name and options; this is null"),
+        ("off", "3:9: model.positional_scheme: no positional scheme is named 'off'; there are: "),
+        ("false", "3:9: model.positional_scheme: expected a positional scheme: its name, or a mapping with the keys "
+         "name and options; this is false (true or false, not a number)"),
+    ],
+)  # fmt: skip
+def test_positions_are_never_left_out_by_leaving_their_name_out(faults, written, words):
+    (told,) = faults(f"{MINIMAL}model: {{positional_scheme: {written}}}\n")
+    assert told.startswith(f"x.yaml:{words}")
+
+
+@pytest.mark.parametrize(("written", "name"), [("{}", "sinusoidal"), ("{positional_scheme: none}", "none")])
+def test_a_resolved_experiment_says_which_positions_it_has(tmp_path, registry, written, name):
+    (tmp_path / "x.yaml").write_text(f"{MINIMAL}model: {written}\n")
+    spec = validate(read(tmp_path / "x.yaml"), registry).rows["base"].spec
+    assert json.loads(spec.model_dump_json())["model"]["positional_scheme"]["name"] == name
 
 
 def test_an_objective_has_another_article(faults):

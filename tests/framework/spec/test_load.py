@@ -143,7 +143,7 @@ def test_corpus_paths_start_from_the_file_that_names_the_corpus(load):
     assert {name: row.base_dir for name, row in rows.items()} == {"base": Path("shared"), "other": Path()}
 
 
-MISFIT = "choose a divisor, or set model.d_k and model.d_v"
+MISFIT = "choose a divisor, or set model.d_k"
 
 
 def test_a_number_of_heads_that_does_not_divide_the_width_is_told_with_both_ways_out(faults, load):
@@ -151,8 +151,10 @@ def test_a_number_of_heads_that_does_not_divide_the_width_is_told_with_both_ways
     assert faults(text) == [
         f"x.yaml:3:23: model.num_heads: model.d_model=512 is not divisible by model.num_heads=3: {MISFIT}"
     ]
-    assert load(text, "model.d_k=64", "model.d_v=64").experiment.model.num_heads == 3
-    assert len(faults(text, "model.d_k=64")) == 1  # d_v would still have to be derived
+    model = load(text, "model.d_k=64").experiment.model.resolved()
+    assert (model.num_heads, model.d_k, model.d_v) == (3, 64, 64)  # 192 inside
+    assert load(text, "model.d_k=64", "model.d_v=8").experiment.model.resolved().d_v == 8
+    assert len(faults(text, "model.d_v=64")) == 1  # d_k would still have to be derived
 
 
 def test_a_misfit_that_a_row_makes_is_told_at_its_change(faults):
