@@ -2,57 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
 from framework.contracts import ADDRESSES, Corpus, Mask, Mixer, Objective, Site, TextCorpus
-from framework.errors import SpecError
+from framework.errors import Problem
 from framework.evaluate.measure import GENERATED, chosen_metrics
 from framework.model.transformer import Transformer
 from framework.registry import Registry
 from framework.spec import ResolvedSpec
 
 
-def require_measurable(spec: ResolvedSpec, registry: Registry) -> None:
-    """Raises `SpecError` where the objective does not fit the architecture or the corpus, or a metric fits neither."""
+def misfits(spec: ResolvedSpec, registry: Registry) -> Iterator[Problem]:
+    """Find where the objective does not fit the architecture or the corpus, or a metric fits neither.
+
+    Raises `SpecError` for a metric that the objective does not have.
+    """
     objective, architecture = _objective(spec, registry), spec.model.architecture
     if architecture not in objective.architectures:
         trains = ", ".join(sorted(objective.architectures))
-        raise SpecError(f"{objective.name!r} trains {trains}; model.architecture is {architecture}", "train.objective")
+        yield Problem(f"{objective.name!r} trains {trains}; model.architecture is {architecture}", "train.objective")
+        return
     corpus = spec.data.corpus.name
     if objective.needs_sources and _is_text(spec, registry):
-        raise SpecError(
+        yield Problem(
             f"{objective.name!r} needs pairs of source and target, and the corpus {corpus!r} has texts that stand by "
             "themselves: choose another objective, or a corpus of pairs",
             "train.objective",
         )
-    path = "evaluate.metrics"
-    for metric in set(chosen_metrics(objective, spec.evaluate)).intersection(GENERATED):
-        if architecture == "encoder_only":
-            raise SpecError(f"{metric} is generated, and an encoder alone generates nothing: leave it out", path)
-        if _is_text(spec, registry):
-            raise SpecError(
-                f"{metric} compares what is generated for a source, and the texts of the corpus {corpus!r} have none: "
-                "leave it out",
-                path,
-            )
-        if (mask := _foresighted_mask(spec, registry)) is not None:
-            raise SpecError(
-                f"{metric} is generated piece by piece, and the mask {mask!r} lets a position see pieces that are not "
-                f"there yet: leave {metric} out of evaluate.metrics, or choose another mask",
-                "model.mask",
-            )
+    generated = " and ".join(name for name in chosen_metrics(objective, spec.evaluate) if name in GENERATED)
+    if not generated:
+        return
+    if architecture == "encoder_only":
+        yield Problem(f"an encoder alone generates nothing to measure {generated} by: leave it out", "evaluate.metrics")
+    if _is_text(spec, registry):
+        yield Problem(
+            f"the texts of the corpus {corpus!r} have no sources, which {generated} would generate from: leave it out",
+            "evaluate.metrics",
+        )
+    yield from _foresight(spec, registry, generated)
 
 
-def require_reach(transformer: Transformer, spec: ResolvedSpec, registry: Registry) -> None:
-    """Raises `SpecError` if the longest sequence that the data may hold has more positions than the model."""
-    limit, longest = transformer.max_positions, torch.tensor([spec.data.max_pieces])
+def too_long(transformer: Transformer, spec: ResolvedSpec, registry: Registry) -> Iterator[Problem]:
+    """Find what the longest example that the data may hold goes beyond: the model's positions, or a batch."""
+    longest = torch.tensor([spec.data.max_pieces])
     source = torch.zeros_like(longest) if _is_text(spec, registry) else longest
     needed = int(_objective(spec, registry).lengths(source, longest))
+    example = f"an example of data.max_pieces={spec.data.max_pieces} takes {needed} positions, special pieces included"
+    limit = transformer.max_positions
     if limit is not None and limit < needed:
-        raise SpecError(
-            f"{spec.model.positional_scheme.name!r} has {limit} positions, and data.max_pieces={spec.data.max_pieces} "
-            f"needs {needed}, special pieces included: give it more, or lower data.max_pieces",
+        yield Problem(
+            f"{spec.model.positional_scheme.name!r} has {limit} positions, and {example}: give it more, or lower "
+            "data.max_pieces",
             "model.positional_scheme",
+        )
+    if spec.train.batch_tokens < needed:
+        yield Problem(
+            f"train.batch_tokens={spec.train.batch_tokens} is too small for a batch of one: {example}; raise the one "
+            "or lower the other",
+            "train.batch_tokens",
+        )
+
+
+def _foresight(spec: ResolvedSpec, registry: Registry, generated: str) -> Iterator[Problem]:
+    """Find a mask of the decoder that shows what comes later, beside something to generate."""
+    stack, place = ADDRESSES[Site.DECODER_SELF]
+    site, own = spec.model.site(stack, place), getattr(getattr(spec.model.sites, stack), place)
+    assert site.mixer is not None, "a site's choices are filled in"
+    assert site.mask is not None, "a site's choices are filled in"
+    mixer: type[Mixer] = registry.plugin("mixer", site.mixer.name)
+    mask: type[Mask] = registry.plugin("mask", site.mask.name)
+    if mask.handles_causality and "mask" in mixer.takes:
+        yield Problem(
+            f"the mask {mask.name!r} lets a position see pieces that are not there yet while {generated} is generated "
+            "piece by piece: leave that out of evaluate.metrics, or choose another mask",
+            "model.mask" if own.mask is None else f"model.sites.{Site.DECODER_SELF}.mask",
         )
 
 
@@ -65,13 +90,3 @@ def _objective(spec: ResolvedSpec, registry: Registry) -> Objective:
 def _is_text(spec: ResolvedSpec, registry: Registry) -> bool:
     corpus: type[Corpus] = registry.plugin("corpus", spec.data.corpus.name)
     return issubclass(corpus, TextCorpus)
-
-
-def _foresighted_mask(spec: ResolvedSpec, registry: Registry) -> str | None:
-    """Name the decoder's mask, if it has one that shows what comes later."""
-    site = spec.model.site(*ADDRESSES[Site.DECODER_SELF])
-    assert site.mixer is not None, "a site's choices are filled in"
-    assert site.mask is not None, "a site's choices are filled in"
-    mixer: type[Mixer] = registry.plugin("mixer", site.mixer.name)
-    mask: type[Mask] = registry.plugin("mask", site.mask.name)
-    return mask.name if mask.handles_causality and "mask" in mixer.takes else None

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from framework.errors import MissingCorpus, PluginError, Problem, SpecError
-from framework.fit import require_measurable, require_reach
+from framework.fit import misfits, too_long
 from framework.frames import innermost_frame
 from framework.journal import Status, status
 from framework.model.assemble import assemble
@@ -91,15 +91,16 @@ class _Fitting:
 
     def problems(self, row: ResolvedRow) -> list[Problem]:
         """What does not fit, each at the place where that part was written."""
+        found: list[Problem] = []
         try:
-            require_measurable(row.spec, self._registry)
-            require_reach(self._assembled(row.spec), row.spec, self._registry)
+            found += misfits(row.spec, self._registry)
+            found += too_long(self._assembled(row.spec), row.spec, self._registry)
         except SpecError as error:
-            return list(map(row.placed, error.problems))
+            found += error.problems
         except (Exception, SystemExit) as error:  # whatever a plugin raises while it is built
             words = str(error) if isinstance(error, PluginError) else _in_words(error)
-            return [row.placed(Problem(words, self._culprit(error, row.spec)))]
-        return list(dict.fromkeys(map(row.placed, self._broken_contracts(row.spec.model))))
+            found.append(Problem(words, self._culprit(error, row.spec)))
+        return list(dict.fromkeys(map(row.placed, found or self._broken_contracts(row.spec.model))))
 
     def parameters(self, spec: ResolvedSpec) -> int:
         return num_parameters(self._assembled(spec))

@@ -16,7 +16,7 @@ from framework.contracts import Objective
 from framework.data.prepared import PreparedData
 from framework.evaluate.errors import Unmeasurable
 from framework.evaluate.measure import chosen_metrics, measure
-from framework.evaluate.token_means import LOSS, token_means
+from framework.evaluate.token_means import token_means
 from framework.identity import provenance
 from framework.journal import Evaluation, TrainingResult, TrialFolder
 from framework.model.assemble import assemble, initialize
@@ -137,7 +137,7 @@ def _train(
 
 def _dev_curve(training: Training, objective: Objective, data: PreparedData, spec: TrialSpec) -> dict[str, float]:
     """Measure as `measure` will, batches too, so that the last point and the score are one number."""
-    loss = token_means(training.model, objective, data.split("dev"), spec.evaluate.batch_tokens)[LOSS]
+    loss = token_means(training.model, objective, data.split("dev"), spec.evaluate.batch_tokens).loss
     return {"dev/loss": loss, "dev/perplexity": math.exp(min(loss, _LARGEST_EXPONENT))}
 
 

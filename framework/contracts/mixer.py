@@ -37,9 +37,10 @@ class Mixer(ModulePlugin):
     """Mixes across positions. Built once per site and layer."""
 
     takes: ClassVar[frozenset[str]] = frozenset()
-    """Which of `attention_score`, `mask`, `bias` and `rotation` it honours; asking for another is a SpecError.
+    """Which of `attention_score`, `mask`, `bias`, `rotation` and `attention_dropout` it honours; asking for another
+    is a SpecError, and a trial's key leaves it out.
 
-    The last two are what a positional scheme may do inside a mixer: its `bias` and its `rotate`.
+    `bias` and `rotation` are what a positional scheme may do inside a mixer: its `bias` and its `rotate`.
     """
 
     sites: ClassVar[frozenset[Site]] = frozenset(Site)

@@ -50,7 +50,11 @@ def _read(corpus: Corpus) -> dict[str, list[Pair]]:
                 "train is learned from, and dev is measured on",
                 "data.corpus",
             )
-    return {name: list(corpus.pairs(name)) for name in names}
+    splits = {name: list(corpus.pairs(name)) for name in names}
+    for name, pairs in splits.items():
+        if not pairs:
+            raise SpecError(f"the split {name!r} is empty: give it text, or leave it out", "data.corpus")
+    return splits
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class _Kept:
 
     sources: Sequences
     targets: Sequences
-    texts: pl.DataFrame
+    texts: pl.DataFrame | None
+    """What generated text is compared with, if anything is generated."""
     counts: dict[str, int]
 
 
@@ -75,7 +80,8 @@ def _write(
         kept = keep(name, pairs, source_tokenizer, target_tokenizer, spec.max_pieces)
         counts |= {f"{name}/{what}": count for what, count in kept.counts.items()}
         _write_ids(folder / f"{name}.safetensors", kept.sources, kept.targets)
-        kept.texts.write_parquet(folder / f"{name}.parquet")
+        if kept.texts is not None:
+            kept.texts.write_parquet(folder / f"{name}.parquet")
     (folder / "counts.json").write_text(json.dumps(counts), encoding="utf-8")
 
 
@@ -89,10 +95,11 @@ def _keep_pairs(name: str, pairs: list[Pair], source: Tokenizer, target: Tokeniz
             "on both sides: raise it",
             "data.max_pieces",
         )
+    texts = pl.DataFrame(pairs, schema={"source": pl.String, "target": pl.String}, orient="row")
     return _Kept(
         sources.keep(kept),
         targets.keep(kept),
-        _frame(pairs).filter(pl.Series(kept.numpy())),
+        texts.filter(pl.Series(kept.numpy())),
         {"pairs": int(kept.sum()), "left_out": int((~kept).sum())},
     )
 
@@ -100,12 +107,7 @@ def _keep_pairs(name: str, pairs: list[Pair], source: Tokenizer, target: Tokeniz
 def _keep_texts(name: str, pairs: list[Pair], source: Tokenizer, target: Tokenizer, max_pieces: int) -> _Kept:
     texts = Sequences.encode([pair.target for pair in pairs], target).cut(max_pieces)
     nothing = Sequences(torch.empty(0, dtype=torch.int32), torch.zeros(len(texts) + 1, dtype=torch.int64))
-    parts = [Pair("", target.decode(ids.tolist())) for ids in texts.take(torch.arange(len(texts)))]
-    return _Kept(nothing, texts, _frame(parts), {"texts": len(pairs), "parts": len(texts)})
-
-
-def _frame(pairs: Sequence[Pair]) -> pl.DataFrame:
-    return pl.DataFrame(pairs, schema={"source": pl.String, "target": pl.String}, orient="row")
+    return _Kept(nothing, texts, None, {"texts": len(pairs), "parts": len(texts)})
 
 
 def _learn(spec: TokenizerSpec, pairs: Sequence[Pair], folder: Path) -> tuple[Tokenizer, Tokenizer]:

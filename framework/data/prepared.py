@@ -2,7 +2,7 @@
 
     source_tokenizer.json, target_tokenizer.json    or one tokenizer.json for both
     SPLIT.safetensors                               ids of both sides, and where each sequence starts
-    SPLIT.parquet                                   the texts, which translations are compared with
+    SPLIT.parquet                                   the texts of pairs, which outputs are compared with
     counts.json                                     pairs kept and left out, by split
 
 Ids are memory-mapped: a large corpus opens at once, and the processes of one machine share it.

@@ -6,13 +6,14 @@ from framework.evaluate.errors import Unmeasurable
 from framework.evaluate.exact_match import exact_match
 from framework.evaluate.generate import Outputs, generate
 from framework.evaluate.measure import Measurement, chosen_metrics, measure
-from framework.evaluate.token_means import token_means
+from framework.evaluate.token_means import TokenMeans, token_means
 
 __all__ = [
     "Bleu",
     "Hypothesis",
     "Measurement",
     "Outputs",
+    "TokenMeans",
     "Unmeasurable",
     "beam_search",
     "bleu",

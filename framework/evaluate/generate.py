@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -37,11 +37,16 @@ def generate(
     model.eval()
     lengths = torch.tensor([len(source) for source in sources], dtype=torch.int64)  # (N,)
     positions = objective.lengths(lengths, torch.zeros_like(lengths))  # (N,)
+    nothing = torch.empty(0, dtype=torch.int64)
+    generator = torch.Generator().manual_seed(derived_seed("evaluation"))
     pieces: list[list[int]] = [[]] * len(sources)
     cut_off = 0
     with torch.no_grad():
         for indices in length_sorted_batches(positions, spec.batch_tokens):
-            for group, prompt in _prompts(objective, sources, indices):
+            chosen = [sources[i] for i in indices.tolist()]
+            batch = objective.batch(chosen, [nothing] * len(chosen), generator)
+            for rows, prompt in _prompts(batch):
+                group = indices[rows]
                 allowed = limit = lengths[group] + spec.max_extra_tokens
                 if model.max_positions is not None:  # the prompt takes some
                     limit = allowed.clamp(max=model.max_positions - prompt.target_input.size(1))
@@ -53,21 +58,22 @@ def generate(
     return Outputs(pieces, cut_off)
 
 
-def _prompts(objective: Objective, sources: Sequence[Tensor], indices: Tensor) -> list[tuple[Tensor, Batch]]:
-    """Give what the decoder starts from, in groups of one length: behind padding nothing can follow."""
-    nothing = torch.empty(0, dtype=torch.int64)
-    generator = torch.Generator().manual_seed(derived_seed("evaluation"))
-
-    def prompt(group: Tensor) -> Batch:
-        chosen = [sources[i] for i in group.tolist()]
-        return objective.batch(chosen, [nothing] * len(chosen), generator)
-
-    whole = prompt(indices)
-    lengths = whole.target_padding.sum(1)  # (N,)
-    if (lengths == lengths[0]).all():
-        return [(indices, whole)]
-    groups = [indices[lengths == length] for length in lengths.unique()]
-    return [(group, prompt(group)) for group in groups]
+def _prompts(batch: Batch) -> Iterator[tuple[Tensor, Batch]]:
+    """Part a batch by what the decoder starts from, in groups of one length: behind padding nothing can follow."""
+    lengths = batch.target_padding.sum(1)  # (N,)
+    for length in lengths.unique().tolist():
+        rows = (lengths == length).nonzero()[:, 0]  # (N',)
+        yield (
+            rows,
+            Batch(
+                target_input=batch.target_input[rows, :length],
+                target_output=batch.target_output[rows, :length],
+                target_padding=batch.target_padding[rows, :length],
+                scored=batch.scored[rows, :length],
+                source=None if batch.source is None else batch.source[rows],
+                source_padding=None if batch.source_padding is None else batch.source_padding[rows],
+            ),
+        )
 
 
 class _Decoder:

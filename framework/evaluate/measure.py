@@ -10,12 +10,12 @@ from typing import Final
 import torch
 
 from framework.contracts import SPECIAL_PIECES, Objective
-from framework.data.prepared import PreparedData
+from framework.data.prepared import PreparedData, PreparedSplit
 from framework.errors import PluginError, SpecError
 from framework.evaluate.bleu import bleu
 from framework.evaluate.exact_match import exact_match
 from framework.evaluate.generate import generate
-from framework.evaluate.token_means import LOSS, token_means
+from framework.evaluate.token_means import token_means
 from framework.model.transformer import GenerativeTransformer, Transformer
 from framework.spec import EvaluateSpec
 from framework.spec.suggest import did_you_mean
@@ -23,7 +23,7 @@ from framework.spec.suggest import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Finite numbers by full name, such as `dev/perplexity`, and what a reader needs to judge them."""
+    """Finite numbers by name, such as `dev/perplexity`, and what a reader needs to judge them."""
 
     metrics: dict[str, float] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
@@ -32,11 +32,21 @@ class Measurement:
 GENERATED: Final = ("bleu", "exact_match")
 """Metrics of what the model generates for a source."""
 
+MADE_HERE: Final = ("loss", "perplexity", *GENERATED)
+"""What no objective measures itself."""
+
 
 def chosen_metrics(objective: Objective, spec: EvaluateSpec) -> tuple[str, ...]:
     """Give the names of what is to be measured. Raises `SpecError`, so ask before training."""
     offered = (*objective.metrics, *objective.further_metrics)
-    known = ("perplexity", *GENERATED, *_measured_per_token(objective))
+    own = _measured_per_token(objective)
+    for name in own:
+        if name in MADE_HERE:
+            raise PluginError(
+                f"objective {objective.name!r} gives {name!r} in per_token, which is the framework's own measure: "
+                "choose another name"
+            )
+    known = ("perplexity", *GENERATED, *own)
     for name in offered:
         if name not in known:
             raise PluginError(
@@ -66,63 +76,53 @@ def _measured_per_token(objective: Objective) -> tuple[str, ...]:
 def measure(model: Transformer, objective: Objective, data: PreparedData, spec: EvaluateSpec) -> Measurement:
     """Measure a trained model on `spec.split`, in float32 whatever it was trained in. Leaves it in evaluation mode.
 
-    Details by name: `SPLIT/bleu` is the signature alone, so that rows scored alike have it alike, and
-    `SPLIT/bleu_doubts` what makes that score doubtful; `SPLIT/cut_off` counts outputs that had to end; and
-    `SPLIT/perplexity` says why there is none.
+    Details by name: `SPLIT/scored` tells which tokens the means are over, alike for rows whose figures compare, and
+    `SPLIT/perplexity` why there is none; `SPLIT/bleu` is the signature alone, so that rows scored alike have it
+    alike, and `SPLIT/bleu_doubts` what makes that score doubtful; `SPLIT/cut_off` counts outputs that had to end.
 
     Raises `SpecError` for a metric or a split that there is not, `Unmeasurable` where the model's outputs are
     not finite.
     """
     names = chosen_metrics(objective, spec)
-    measured = Measurement()
+    parts = []
     if set(names) - set(GENERATED):
-        _measure_tokens(model, objective, data, spec, names, measured)
+        parts.append(_of_tokens(model, objective, data.split(spec.split), spec, names))
     if set(names) & set(GENERATED):
-        _measure_outputs(model, objective, data, spec, names, measured)
-    return measured
+        parts.append(_of_outputs(model, objective, data, spec, names))
+    metrics = {f"{spec.split}/{name}": value for part in parts for name, value in part.metrics.items()}
+    return Measurement(
+        metrics, {f"{spec.split}/{name}": words for part in parts for name, words in part.details.items()}
+    )
 
 
-def _measure_tokens(
-    model: Transformer,
-    objective: Objective,
-    data: PreparedData,
-    spec: EvaluateSpec,
-    names: Sequence[str],
-    measured: Measurement,
-) -> None:
-    own = [name for name in names if name not in ("perplexity", *GENERATED)]
-    means = token_means(model, objective, data.split(spec.split), spec.batch_tokens, own)
-    measured.metrics.update({f"{spec.split}/{name}": means[name] for name in (LOSS, *own)})
-    if "perplexity" not in names:
-        return
-    try:
-        measured.metrics[f"{spec.split}/perplexity"] = math.exp(means[LOSS])
-    except OverflowError:
-        loss = f"the loss is {means[LOSS]:.1f} nats per token"
-        measured.details[f"{spec.split}/perplexity"] = f"too large for a number: {loss}"
+def _of_tokens(
+    model: Transformer, objective: Objective, split: PreparedSplit, spec: EvaluateSpec, names: Sequence[str]
+) -> Measurement:
+    own = [name for name in names if name not in MADE_HERE]
+    means = token_means(model, objective, split, spec.batch_tokens, own)
+    metrics, details = {"loss": means.loss, **means.metrics}, {"scored": means.scored}
+    if "perplexity" in names:
+        try:
+            metrics["perplexity"] = math.exp(means.loss)
+        except OverflowError:
+            details["perplexity"] = f"too large for a number: the loss is {means.loss:.1f} nats per token"
+    return Measurement(metrics, details)
 
 
-def _measure_outputs(
-    model: Transformer,
-    objective: Objective,
-    data: PreparedData,
-    spec: EvaluateSpec,
-    names: Sequence[str],
-    measured: Measurement,
-) -> None:
+def _of_outputs(
+    model: Transformer, objective: Objective, data: PreparedData, spec: EvaluateSpec, names: Sequence[str]
+) -> Measurement:
     assert isinstance(model, GenerativeTransformer), "the survey has refused metrics that do not fit"
     split = data.split(spec.split)
     outputs = generate(model, objective, split.sources(torch.arange(len(split))), spec)
     hypotheses = [data.target_tokenizer.decode(pieces) for pieces in outputs.pieces]
+    measured = Measurement()
     if "bleu" in names:
-        score, signature, doubts = bleu(hypotheses, split.target_texts)
-        measured.metrics[f"{spec.split}/bleu"] = score
-        measured.details[f"{spec.split}/bleu"] = signature
+        measured.metrics["bleu"], measured.details["bleu"], doubts = bleu(hypotheses, split.target_texts)
         if doubts:
-            measured.details[f"{spec.split}/bleu_doubts"] = "; ".join(doubts)
+            measured.details["bleu_doubts"] = "; ".join(doubts)
     if "exact_match" in names:
-        measured.metrics[f"{spec.split}/exact_match"] = exact_match(hypotheses, split.target_texts)
+        measured.metrics["exact_match"] = exact_match(hypotheses, split.target_texts)
     if outputs.cut_off:
-        measured.details[f"{spec.split}/cut_off"] = (
-            f"{outputs.cut_off} of {len(split)} outputs end at the model's last position"
-        )
+        measured.details["cut_off"] = f"{outputs.cut_off} of {len(split)} outputs end at the model's last position"
+    return measured

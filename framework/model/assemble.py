@@ -131,13 +131,14 @@ def _ignored_choices(slots: Slots) -> Iterator[Problem]:
 def _choices_of_no_site(slots: Slots) -> Iterator[Problem]:
     """Find what the whole model chooses, other than its default, and no site's mixer takes."""
     taken = frozenset[str]().union(*(slots.mixer(site).takes for site in slots.sites))
-    for kind in ("attention_score", "mask"):
-        chosen = str(getattr(slots.model, kind))
-        if kind not in taken and chosen != ModelSpec.model_fields[kind].default:
-            what = kind.replace("_", " ")
+    for choice in ("attention_score", "mask", "attention_dropout"):
+        chosen = getattr(slots.model, choice)
+        default = ModelSpec.model_fields[choice].default
+        if choice not in taken and default not in (chosen, str(chosen)):
+            what = choice.replace("_", " ")
             yield Problem(
                 f"no site has a mixer that takes the {what} {chosen}: remove it, or choose such a mixer",
-                path=f"model.{kind}",
+                path=f"model.{choice}",
             )
 
 

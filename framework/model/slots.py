@@ -59,24 +59,26 @@ class Slots:
     def stack(self, own: Site, cross: Site | None = None) -> Stack:
         """Build a stack that mixes within itself and perhaps in a memory."""
         scheme: PositionalScheme = self._build("positional_scheme", self.model.positional_scheme, self.dims(own))
+        masks = [self._mask(own) for _ in range(self.model.num_layers)]
         layers = [
             Layer(
-                self._mixing(own, scheme),
-                None if cross is None else self._mixing(cross, scheme),
+                self._mixing(own, scheme, mask),
+                None if cross is None else self._mixing(cross, scheme, self._mask(cross)),
                 self._feed_forward(own),
             )
-            for _ in range(self.model.num_layers)
+            for mask in masks
         ]
         # A post-norm layer ends in a norm of its own; the sum that leaves a pre-norm layer never met one.
         pre_norm = self.model.norm_order == "pre_norm"
         final_norm = NORMS[self.model.norm](self.model.d_model) if pre_norm else nn.Identity()
-        scored = self._mask(own).scored if "mask" in self.mixer(own).takes else _all_scored
+        # Asked of the first layer's mask, whose buffers are filled and moved with the layer: all layers' are alike.
+        scored = masks[0].scored if "mask" in self.mixer(own).takes else _all_scored
         return Stack(scheme, layers, final_norm, self.model.dropout, scored)
 
-    def _mixing(self, site: Site, scheme: PositionalScheme) -> MixingSubLayer | None:
+    def _mixing(self, site: Site, scheme: PositionalScheme, mask: Mask) -> MixingSubLayer | None:
         dims = self.dims(site)
         score: AttentionScore = self._build_at(site, "attention_score", dims)
-        mixer: Mixer = self._build_at(site, "mixer", dims, Parts(score, self._mask(site), scheme))
+        mixer: Mixer = self._build_at(site, "mixer", dims, Parts(score, mask, scheme))
         return None if mixer.removes_sublayer else MixingSubLayer(mixer, self._around())
 
     def _mask(self, site: Site) -> Mask:

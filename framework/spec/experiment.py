@@ -119,17 +119,6 @@ class ResolvedSpec(Spec):
             )
         return self
 
-    @model_validator(mode="after")
-    def _longest_pair_fits_a_batch(self) -> ResolvedSpec:
-        longest = self.data.max_pieces + 1
-        if longest > self.train.batch_tokens:
-            raise misfit(
-                f"one pair of data.max_pieces={self.data.max_pieces} pieces and its end piece does not fit "
-                f"into train.batch_tokens={self.train.batch_tokens}: raise the one or lower the other",
-                at="train.batch_tokens",
-            )
-        return self
-
 
 class TrialSpec(ResolvedSpec):
     """One row with one seed: all that a worker needs to know, and the keys that identify it."""

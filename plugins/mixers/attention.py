@@ -61,7 +61,7 @@ class Nothing(fw.State):
 
 class Attention(fw.Mixer):
     name = "attention"
-    takes = frozenset({"attention_score", "mask", "bias", "rotation"})
+    takes = frozenset({"attention_score", "mask", "bias", "rotation", "attention_dropout"})
 
     class Options(fw.Options):
         num_key_value_heads: PositiveInt | None = None

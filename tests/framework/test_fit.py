@@ -51,7 +51,7 @@ def test_an_objective_trains_certain_architectures(tmp_path):
 
 
 def test_a_translation_needs_sources(tmp_path):
-    assert told(tmp_path, corpus=TEXTS) == (
+    assert told(tmp_path, "evaluate.metrics=[perplexity]", corpus=TEXTS) == (
         "train.objective: 'translation' needs pairs of source and target, and the corpus 'text' has texts that stand "
         "by themselves: choose another objective, or a corpus of pairs"
     )
@@ -60,8 +60,7 @@ def test_a_translation_needs_sources(tmp_path):
 def test_nothing_is_generated_for_texts_by_themselves(tmp_path):
     settings = ["evaluate.metrics=[bleu]"]
     assert told(tmp_path, *settings, corpus=TEXTS, architecture="decoder_only", objective="next_token") == (
-        "evaluate.metrics: bleu compares what is generated for a source, and the texts of the corpus 'text' have "
-        "none: leave it out"
+        "evaluate.metrics: the texts of the corpus 'text' have no sources, which bleu would generate from: leave it out"
     )
 
 
@@ -69,10 +68,14 @@ def test_what_is_generated_cannot_be_seen_ahead(tmp_path):
     prefix = "model.mask={name: prefix, options: {length: 4}}"
     fields = {"corpus": "recall", "architecture": "decoder_only", "objective": "next_token"}
     assert told(tmp_path, prefix, **fields) == ""
-    assert told(tmp_path, prefix, "evaluate.metrics=[exact_match]", **fields) == (
-        "model.mask: exact_match is generated piece by piece, and the mask 'prefix' lets a position see pieces that "
-        "are not there yet: leave exact_match out of evaluate.metrics, or choose another mask"
+    expected = (
+        "the mask 'prefix' lets a position see pieces that are not there yet while exact_match and bleu is generated "
+        "piece by piece: leave that out of evaluate.metrics, or choose another mask"
     )
+    metrics = "evaluate.metrics=[exact_match, perplexity, bleu]"
+    assert told(tmp_path, prefix, metrics, **fields) == f"model.mask: {expected}"
+    at_its_site = prefix.replace("model.mask", "model.sites.decoder.self.mask")
+    assert told(tmp_path, at_its_site, metrics, **fields) == f"model.sites.decoder.self.mask: {expected}"
 
 
 def test_an_encoder_alone_generates_nothing(tmp_path):
@@ -82,7 +85,7 @@ def test_an_encoder_alone_generates_nothing(tmp_path):
         "@fw.hookimpl\ndef objective():\n    return Mine\n"
     )
     assert told(tmp_path, architecture="encoder_only", objective="mine", plugins=[tmp_path / "mine.py"]) == (
-        "evaluate.metrics: bleu is generated, and an encoder alone generates nothing: leave it out"
+        "evaluate.metrics: an encoder alone generates nothing to measure bleu by: leave it out"
     )
 
 
@@ -99,9 +102,27 @@ def test_positions_must_reach_as_far_as_the_data(tmp_path, architecture, objecti
     scheme = "model.positional_scheme={name: learned, options: {max_positions: %d}}"
     assert told(tmp_path, scheme % needed, **fields) == ""
     assert told(tmp_path, scheme % (needed - 1), **fields) == (
-        f"model.positional_scheme: 'learned' has {needed - 1} positions, and data.max_pieces=30 needs {needed}, "
-        "special pieces included: give it more, or lower data.max_pieces"
+        f"model.positional_scheme: 'learned' has {needed - 1} positions, and an example of data.max_pieces=30 takes "
+        f"{needed} positions, special pieces included: give it more, or lower data.max_pieces"
     )
+
+
+def test_the_longest_example_fits_a_batch(tmp_path):
+    fields = {"corpus": "recall", "architecture": "decoder_only", "objective": "next_token"}
+    assert told(tmp_path, "train.batch_tokens=62", **fields) == ""
+    assert told(tmp_path, "train.batch_tokens=61", **fields) == (
+        "train.batch_tokens: train.batch_tokens=61 is too small for a batch of one: an example of data.max_pieces=30 "
+        "takes 62 positions, special pieces included; raise the one or lower the other"
+    )
+    assert told(tmp_path, "train.batch_tokens=31") == ""
+
+
+def test_all_misfits_are_told_at_once(tmp_path):
+    fields = {"corpus": TEXTS, "architecture": "encoder_decoder", "objective": "translation"}
+    said = told(tmp_path, "train.batch_tokens=5", "model.sites.decoder.cross.mixer=convolution", **fields)
+    assert [part.partition(":")[0] for part in said.split("; ")][:1] == ["train.objective"]
+    assert "evaluate.metrics: the texts of the corpus" in said
+    assert "model.sites.decoder.cross.mixer: the mixer 'convolution' cannot stand" in said
 
 
 def test_what_a_part_finds_wrong_is_told_where_its_options_are_written(tmp_path):

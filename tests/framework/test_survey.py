@@ -82,7 +82,8 @@ def test_positions_too_few_for_the_data_are_placed_at_the_row_that_asks_for_them
     line, column = line_of(path, "model.positional_scheme")
     assert str(problem) == (
         f"{path}:{line}:{column}: rows.learned.change.model.positional_scheme: 'learned' has 8 positions, and "
-        "data.max_pieces=100 needs 101, special pieces included: give it more, or lower data.max_pieces"
+        "an example of data.max_pieces=100 takes 101 positions, special pieces included: give it more, or lower "
+        "data.max_pieces"
     )
 
 
@@ -137,7 +138,7 @@ def test_an_objective_for_other_architectures_is_placed(tmp_path):
     body = """
                 metrics = ()
                 architectures = frozenset({"decoder_only"})
-                def lengths(self, source_lengths, target_lengths): ...
+                def lengths(self, source_lengths, target_lengths): return target_lengths
                 def batch(self, sources, targets, generator): ...
     """
     mine = plugin(tmp_path, "Objective", body)

@@ -180,12 +180,17 @@ def test_long_texts_are_cut_and_none_of_their_pieces_is_lost(tmp_path):
         assert not split.source_lengths.any()
         assert data.counts[f"{name}/texts"] == len(whole)
         assert data.counts[f"{name}/parts"] == len(split) >= len(whole)
-    dev = data.split("dev")
-    assert dev.target_texts[-2:] == ["a", ""]
-    assert len(dev) == -(-len(data.target_tokenizer.encode(texts["dev"][0])) // 5) + 2
+    assert len(data.split("dev")) == -(-len(data.target_tokenizer.encode(texts["dev"][0])) // 5) + 2
 
 
 def test_the_splits_of_texts_are_found_by_name(tmp_path):
     data = prepare(spec(), Texts({"train": [pair.source for pair in TRAIN], "dev": ["a"]}), tmp_path / "data")
     with pytest.raises(SpecError, match=r"no split 'tset'.*there are: train, dev"):
         data.split("tset")
+
+
+@pytest.mark.parametrize("corpus", [Texts({"train": ["a"], "dev": []}), Given({"train": TRAIN, "dev": []})])
+def test_an_empty_split_is_refused_by_name(tmp_path, corpus):
+    with pytest.raises(SpecError, match=r"^data\.corpus: the split 'dev' is empty: give it text, or leave it out$"):
+        prepare(spec(), corpus, tmp_path / "data")
+    assert not (tmp_path / "data").exists()

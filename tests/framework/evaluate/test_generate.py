@@ -110,3 +110,14 @@ def test_a_prompt_takes_some_of_the_last_positions(workshop):
     found = generate(model, NextToken(NextToken.Options()), [torch.arange(3, 23)], EvaluateSpec(beam_size=1))
     assert [len(pieces) for pieces in found.pieces] == [19]  # behind BOS, 20 pieces and EOS
     assert found.cut_off == 1
+
+
+def test_what_a_prompt_draws_does_not_depend_on_its_batch(workshop, sources):
+    class Drawn(NextToken):
+        def batch(self, sources, targets, generator):
+            chosen = [source[torch.rand(len(source), generator=generator) < 0.5] for source in sources]
+            return super().batch(chosen, targets, generator)
+
+    model, objective = workshop.model(architecture="decoder_only"), Drawn(NextToken.Options())
+    one, all_ = (EvaluateSpec(beam_size=1, max_extra_tokens=2, batch_tokens=size) for size in (1, 10_000))
+    assert generate(model, objective, sources, one) == generate(model, objective, sources, all_)

@@ -25,7 +25,7 @@ def test_translations_are_scored_against_the_raw_text(workshop, trained):
 
 def test_bleu_comes_with_its_signature(workshop, trained):
     found = measure(trained, workshop.objective, workshop.data, EvaluateSpec(metrics=("bleu",)))
-    (signature,) = found.details.values()
+    signature = found.details["dev/bleu"]
     assert found.details == {"dev/bleu": signature}
     assert signature.startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
 
@@ -113,3 +113,26 @@ def test_translations_that_meet_the_last_position_are_counted(workshop):
     spec = EvaluateSpec(metrics=("bleu",), beam_size=1)
     found = measure(model, workshop.objective, workshop.data, spec)
     assert found.details["dev/cut_off"] == "16 of 16 outputs end at the model's last position"
+
+
+@pytest.mark.parametrize("name", ["loss", "perplexity", "bleu", "exact_match"])
+def test_an_objective_cannot_measure_what_the_framework_does(name):
+    class Own(Translation):
+        name = "own"
+
+        def per_token(self, logits, batch):
+            return {measure_name: logits[..., 0] for measure_name in ("accuracy", taken)}
+
+    taken = name
+    with pytest.raises(
+        PluginError, match=f"objective 'own' gives '{name}' in per_token, which is the framework's own measure: choose"
+    ):
+        chosen_metrics(Own(Own.Options()), EvaluateSpec())
+
+
+def test_figures_say_which_tokens_they_are_of(workshop, trained):
+    details = measure(trained, workshop.objective, workshop.data, EvaluateSpec(metrics=("accuracy",))).details
+    assert details.keys() == {"dev/scored"}
+    assert (
+        "dev/scored" not in measure(trained, workshop.objective, workshop.data, EvaluateSpec(metrics=("bleu",))).details
+    )

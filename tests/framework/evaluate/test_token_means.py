@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from framework.errors import SpecError
+from framework.errors import PluginError, SpecError
 from framework.evaluate.errors import Unmeasurable
 from framework.evaluate.token_means import token_means
 from plugins.objectives.masked_token import MaskedToken
@@ -11,7 +11,7 @@ from plugins.objectives.next_token import NextToken
 
 
 def loss_per_token(*arguments, **keywords):
-    return token_means(*arguments, **keywords)["loss"]
+    return token_means(*arguments, **keywords).loss
 
 
 @pytest.fixture
@@ -74,7 +74,9 @@ def test_pieces_are_hidden_alike_for_every_model_and_whatever_the_batches(worksh
     torch.rand(7)  # torch's own generator has no say, and is left alone
     before = torch.get_rng_state()
     together = token_means(model, objective, dev, 10_000, ["accuracy"])
-    assert one_by_one == pytest.approx(together, rel=1e-4)
+    assert one_by_one.metrics == pytest.approx(together.metrics, rel=1e-4)
+    assert one_by_one.loss == pytest.approx(together.loss, rel=1e-4)
+    assert one_by_one.scored == together.scored
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -83,3 +85,31 @@ def test_a_split_without_a_scored_token_is_refused(workshop, dev):
     model = workshop.model(architecture="decoder_only", mask=mask)
     with pytest.raises(SpecError, match=r"model\.mask: no token of the split 'dev' enters the loss"):
         token_means(model, NextToken(NextToken.Options()), dev, 500)
+
+
+def test_what_is_scored_is_told_apart(workshop, dev):
+    def scored(objective, **model):
+        return token_means(workshop.model(**model), objective, dev, 500).scored
+
+    translation = scored(workshop.objective)
+    assert translation.startswith(f"{int(dev.target_lengths.sum()) + len(dev)} tokens (")  # each with its end
+    assert scored(workshop.objective, attention_score="additive", num_layers=2) == translation
+    text = scored(NextToken(NextToken.Options()), architecture="decoder_only")
+    prefix = {"name": "prefix", "options": {"length": 9}}
+    few = scored(NextToken(NextToken.Options()), architecture="decoder_only", mask=prefix)
+    hidden = scored(MaskedToken(MaskedToken.Options()), architecture="encoder_only")
+    half = scored(MaskedToken(MaskedToken.Options(rate=0.5)), architecture="encoder_only")
+    assert len({translation, text, few, hidden, half}) == 5
+
+
+def test_a_measure_that_is_not_finite_is_the_objectives_mistake(workshop, dev):
+    class Unsure(NextToken):
+        name = "unsure"
+
+        def per_token(self, logits, batch):
+            return {"doubt": torch.full(batch.scored.shape, torch.nan)}
+
+    model = workshop.model(architecture="decoder_only")
+    expected = r"objective 'unsure' measures 'doubt' as nan on the split 'dev': its per_token must give a finite number"
+    with pytest.raises(PluginError, match=expected):
+        token_means(model, Unsure(Unsure.Options()), dev, 500, ["doubt"])

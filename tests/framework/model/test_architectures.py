@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 import torch
 
 from framework.contracts import BOS, MASK, PAD, Batch
-from framework.model import num_parameters
+from framework.model import assemble, initialize, num_parameters
 from framework.model.transformer import positions_of
 from framework.registry import Registry
+from framework.spec import ModelSpec
 
 REGISTRY = Registry.load()
 SCORES = [{"attention_score": name} for name in REGISTRY.names("attention_score")]
@@ -208,3 +210,52 @@ def test_an_encoder_alone_knows_the_order_exactly_if_it_has_positions(build, par
 
 def test_a_hidden_piece_has_an_id_of_its_own():
     assert MASK not in (PAD, 2)
+
+
+BUFFERED = '''
+"""A prefix whose length lies in a buffer."""
+
+import torch
+
+import framework as fw
+
+
+class Buffered(fw.Mask):
+    name = "buffered"
+    handles_causality = True
+
+    def __init__(self, options, dims):
+        super().__init__(options, dims)
+        self.register_buffer("length", torch.empty((), dtype=torch.long))
+
+    def reset_parameters(self):
+        self.length.fill_(3)
+
+    def allowed(self, query_positions, key_positions):
+        key = key_positions[:, None, None, :]
+        return (key <= query_positions[:, None, :, None]) | (key < self.length)
+
+    def scored(self, positions):
+        return positions >= self.length
+
+
+@fw.hookimpl
+def mask():
+    return Buffered
+'''
+
+
+def test_the_mask_that_is_asked_what_is_scored_is_one_that_mixes(tmp_path, sequences, data):
+    (tmp_path / "buffered.py").write_text(BUFFERED)
+    registry = Registry.load([tmp_path])
+    fields = {"architecture": "decoder_only", "mask": "buffered", "d_model": 16, "num_heads": 2, "num_layers": 2}
+    model = assemble(ModelSpec.model_validate_json(json.dumps(fields), context={"catalog": registry}), data, registry)
+    initialize(model, 1)
+    assert model.restricted(sequences).scored.tolist()[0] == [False, False, True, True, True]
+
+
+def test_a_mask_that_no_mixer_reads_leaves_nothing_out_of_the_loss(build, sequences):
+    prefix = {"name": "prefix", "options": {"length": 3}}
+    sites = {"decoder": {"self": {"mixer": "linear_attention"}, "cross": {"mixer": "attention"}}}
+    model = build(mask=prefix, sites=sites)  # the cross site reads it
+    assert torch.equal(model.speaker.scored(torch.arange(5)[None]), torch.ones(1, 5, dtype=torch.bool))

@@ -133,6 +133,7 @@ def test_a_choice_for_the_whole_model_passes_over_sites_that_take_none(build):
             r"attention score dot_product\(scale=False\)",
         ),
         ("mask", "causal", "mask causal"),
+        ("attention_dropout", 0.1, r"attention dropout 0\.1"),
     ],
 )
 def test_a_choice_for_the_whole_model_that_no_site_takes_is_refused(build, kind, choice, said):
@@ -140,6 +141,7 @@ def test_a_choice_for_the_whole_model_that_no_site_takes_is_refused(build, kind,
     with pytest.raises(SpecError, match=expected):
         build(mixer="none", **{kind: choice})
     build(mixer="none")  # the defaults are nobody's choice
+    build(mixer="none", attention_dropout=0.0)
 
 
 BIASED = '''
@@ -284,7 +286,7 @@ def test_a_plugin_whose_weights_no_seed_would_reach_is_named(tmp_path, data):
 
 def test_heads_that_do_not_divide_the_width_name_both_numbers_and_the_ways_out(make):
     expected = (
-        r"model.d_model=512 is not divisible by model.num_heads=3: choose a divisor, or set model.d_k and model.d_v"
+        r"model.d_model=512 is not divisible by model.num_heads=3: choose a divisor, or set model.d_k"
     )
     with pytest.raises(ValueError, match=expected):
         make(ModelSpec, d_model=512, num_heads=3)

@@ -180,19 +180,6 @@ def test_embeddings_of_two_vocabularies_cannot_be_tied(faults, load):
     assert faults(MINIMAL + rows) == [f"x.yaml:5:11: rows.apart.change: {TIED}"]
 
 
-def test_the_longest_pair_fits_a_batch(faults, load):
-    words = (
-        "one pair of data.max_pieces={} pieces and its end piece does not fit into train.batch_tokens={}: "
-        "raise the one or lower the other"
-    )
-    text = f"{MINIMAL}  # \ntrain: {{batch_tokens: 256}}\n"
-    assert faults(text) == [f"x.yaml:4:9: train.batch_tokens: {words.format(256, 256)}"]
-    assert load(text, "train.batch_tokens=257").experiment.train.batch_tokens == 257
-    assert load(text, "data.max_pieces=255").experiment.data.max_pieces == 255
-    rows = "rows:\n  base: {}\n  long: {change: {data.max_pieces: 30000}}\n"
-    assert faults(MINIMAL + rows) == [f"x.yaml:5:10: rows.long.change: {words.format(30000, 25000)}"]
-
-
 def test_the_baseline_is_one_of_the_rows(faults, load):
     text = f"{MINIMAL}baseline: bas\nrows: {{base: {{}}, x: {{}}}}\n"
     assert faults(text) == [

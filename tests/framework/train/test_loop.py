@@ -153,3 +153,25 @@ def test_an_epoch_without_a_scored_token_ends_training(workshop):
     training = Training(model, objective, workshop.train_spec(), 32, workshop.data.split("train"), seed=1)
     with pytest.raises(SpecError, match=r"model\.mask: no token of the split 'train' enters the loss: its mask or"):
         training.update()
+
+
+def test_pieces_are_hidden_anew_in_every_batch_and_epoch(workshop):
+    objective, holes = MaskedToken(MaskedToken.Options(rate=0.5)), {}
+    training = Training(
+        workshop.model(architecture="encoder_only"),
+        objective,
+        workshop.train_spec(batch_tokens=10_000),
+        32,
+        workshop.data.split("train"),
+        seed=1,
+    )
+
+    def note(module, given):
+        batch = given[0]
+        for row in range(len(batch.scored)):
+            piece = tuple(batch.target_output[row, batch.target_padding[row]].tolist())
+            holes.setdefault(piece, []).append(tuple(batch.scored[row, batch.target_padding[row]].tolist()))
+
+    training.model.register_forward_pre_hook(note)
+    losses(training, 3)  # one batch an epoch
+    assert all(len(set(found)) > 1 for piece, found in holes.items() if len(piece) > 16)
