@@ -12,9 +12,9 @@ from typing import Final
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from docs.essay.cost_times import LENGTHS, MIXERS, WIDTHS, Times, keep, kept, measure
+from docs.essay.cost_times import LENGTHS, MIXERS, REPEATS, WIDTHS, Times, keep, kept, measure
 from docs.essay.page import Page, number, table
-from docs.essay.path_length import layers_until_it_arrives, reach
+from docs.essay.path_length import INPUTS, layers_until_it_arrives, reach
 from docs.essay.picture import BLUE, GREEN, ORANGE, panels
 from framework.registry import Registry
 
@@ -60,6 +60,12 @@ def exponents(cost: Callable[[int, int], float]) -> tuple[float, float]:
     return with_n, with_d
 
 
+def spread(reached: Tensor) -> tuple[float, float]:
+    """Give the weakest and the strongest place before, as multiples of the mean of all places before."""
+    before = reached[1:] / reached[1:].mean()
+    return float(before.min()), float(before.max())
+
+
 def draw_times(example: Numbers) -> Figure:
     """Show time against length and against width."""
     figure, (left, right) = panels(7.6, 3.1, 2)
@@ -101,7 +107,8 @@ def page(registry: Registry) -> Page:
         for length in LENGTHS
     ]
     layers = [(f"`{name}`", *map(str, example.layers[name])) for name in MIXERS]
-    gru, attention = example.reach["recurrent"], example.reach["attention"]
+    gru = example.reach["recurrent"]
+    weakest, strongest = spread(example.reach["attention"])
     return Page(
         name="cost",
         values={
@@ -112,6 +119,7 @@ def page(registry: Registry) -> Page:
             "wide": str(WIDTHS[-1]),
             "long": str(LENGTHS[-2]),
             "longest": str(LENGTHS[-1]),
+            "repeats": str(REPEATS),
             "processor": times.processor,
             "torch": times.torch,
             "measured": table(("n", *MIXERS, *MIXERS), measured),
@@ -119,7 +127,9 @@ def page(registry: Registry) -> Page:
             "layers": table(("mixer", *(f"n = {length}" for length in PATHS)), layers),
             "far": str(DISTANCES - 1),
             "faded": str(round(math.log10(gru[-1] / gru[0]))),
-            "level": number(attention[-1] / attention[1], 1),
+            "inputs": str(INPUTS),
+            "weakest": number(weakest, 1),
+            "strongest": number(strongest, 1),
         },
         pictures={"cost.svg": lambda: draw_times(example), "cost-reach.svg": lambda: draw_reach(example)},
     )

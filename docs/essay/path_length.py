@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -10,6 +10,9 @@ from torch import Tensor
 import framework as fw
 from docs.essay.components import mixer, sizes
 from framework.registry import Registry
+
+INPUTS: Final = 256
+"""Random inputs over which `reach` takes a mean."""
 
 
 def layers_until_it_arrives(registry: Registry, name: str, length: int, d_model: int = 8, **options: Any) -> int:
@@ -24,15 +27,15 @@ def layers_until_it_arrives(registry: Registry, name: str, length: int, d_model:
             return layers
 
 
-def reach(registry: Registry, name: str, length: int, d_model: int, **options: Any) -> Tensor:
+def reach(registry: Registry, name: str, length: int, d_model: int, inputs: int = INPUTS, **options: Any) -> Tensor:
     """Give how strongly the last output of one untrained layer depends on the input 0, 1, 2, … places before: `(L,)`.
 
-    That is the Frobenius norm of the Jacobian, root mean square over 16 random inputs, in double precision.
+    That is the Frobenius norm of the Jacobian, root mean square over random inputs, in double precision.
     """
-    x = _input(16, length, d_model)
+    x = _input(inputs, length, d_model)
     y = _mixed(_started(registry, name, d_model, seed=1, **options), x)
-    rows = [torch.autograd.grad(channel.sum(), x, retain_graph=True)[0] for channel in y[:, -1].T]  # (16, L, D) each
-    return torch.stack(rows).square().sum((0, 3)).mean(0).sqrt().flip(0)  # (D, 16, L, D) to (L,)
+    rows = [torch.autograd.grad(channel.sum(), x, retain_graph=True)[0] for channel in y[:, -1].T]  # (N, L, D) each
+    return torch.stack(rows).square().sum((0, 3)).mean(0).sqrt().flip(0)  # (D, N, L, D) to (L,)
 
 
 def _input(count: int, length: int, d_model: int) -> Tensor:

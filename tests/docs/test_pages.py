@@ -104,6 +104,53 @@ def test_links_between_pages_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+def test_readme_leads_to_every_page_and_experiment():
+    pages = [path for path in PAGES if path.name != "README.md" and path.parent.name != "essay"]
+    read_me_s = [path for path in PAGES if path.name == "README.md"][1:]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for path in (*pages, *read_me_s, *(ROOT / "experiments" / "models").iterdir()):
+        assert f"]({path.relative_to(ROOT)})" in text, path
+    for path in (ROOT / "experiments").glob("*.yaml"):
+        assert f"experiments/{path.name}" in text, path
+
+
+def test_a_page_that_cites_results_of_an_earlier_version_says_so():
+    texts = {path: path.read_text(encoding="utf-8") for path in PAGES}
+    earlier = [path.name for path, text in texts.items() if "**Of an earlier version:**" in text]
+    for path, text in texts.items():
+        if any(f"/{name})" in text for name in earlier):
+            assert "earlier version of the program" in " ".join(text.split()), path
+
+
+def test_contributing_names_every_make_target_with_a_description_and_what_the_gate_is_made_of():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    pages = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md"))
+    (gate,) = re.findall(r"^gate: (.*?) ##", makefile, re.M)
+    assert f"must pass: {gate.replace(' ', ', ')}\n" in pages
+    for target in re.findall(r"^([a-z-]+):.* ## ", makefile, re.M):
+        assert target in gate.split() or f"make {target} " in pages, target
+
+
+def test_design_names_every_module():
+    text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| (.+?) \| .+ \|$", text, re.M)
+    named = {name.rstrip("/") for cell in table for name in re.findall(r"`(.+?)`", cell)}
+    modules = {path.name for path in (ROOT / "framework").iterdir() if not path.name.startswith("__")}
+    assert named == modules - {"py.typed"}
+
+
+def test_readme_s_tasks_are_those_of_the_objectives(registry):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| .+ \| (.+) \|$", text, re.M)
+    objectives = [entry.plugin for entry in registry.entries() if entry.kind == "objective"]
+    expected = [
+        (architecture, objective.name, "pairs" if objective.needs_sources else "texts, pairs")
+        for objective in objectives
+        for architecture in objective.architectures
+    ]
+    assert sorted(rows) == sorted(expected)
+
+
 def test_readme_lists_every_plugin(registry):
     for entry in registry.entries():
         row = re.search(rf"^\| `{entry.kind}` \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)

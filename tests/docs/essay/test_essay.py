@@ -1,13 +1,17 @@
-"""The pages as they are committed are those that the code computes."""
+"""The pages and pictures as they are committed are those that the code computes and draws."""
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 import subprocess
 import sys
 
+import numpy
 import pytest
 import yaml
+from matplotlib import image
 
 import framework as fw
 from docs.essay import cost_times, essay
@@ -41,6 +45,30 @@ def test_every_picture_is_there_and_shown_by_its_page(pages):
         for name in page.pictures:
             assert (FOLDER / name).read_bytes().startswith(b"<?xml"), name
     assert {path.name for path in FOLDER.glob("*.svg")} == {name for page in pages for name in page.pictures}
+
+
+def embedded(picture):
+    """The images in a picture, `(height, width, 4)` each."""
+    found = re.findall(r"data:image/png;base64,([^\"]+)", picture)
+    return [image.imread(io.BytesIO(base64.b64decode(data))) for data in found]
+
+
+def words_and_numbers(picture):
+    """What a picture is made of and says, and the numbers between, without names made of digests of numbers."""
+    plain = re.sub(r'data:image/png;base64,[^"]+|\bid="[^"]*"|#[mp][0-9a-f]{8,}\b', "", picture)
+    number = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+    return re.split(number, plain), [float(found) for found in re.findall(number, plain)]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.svg")))
+def test_a_picture_is_what_the_code_draws(pages, name):
+    (drawing,) = (page.pictures[name] for page in pages if name in page.pictures)
+    drawn, committed = svg(drawing).decode(), (FOLDER / name).read_text(encoding="utf-8")
+    (words, drawn_numbers), (expected_words, expected_numbers) = map(words_and_numbers, (drawn, committed))
+    assert words == expected_words, "run `make docs`"
+    assert drawn_numbers == pytest.approx(expected_numbers, abs=0.05), "run `make docs`"  # of a point, 1/72 inch
+    for pixels, expected in zip(embedded(drawn), embedded(committed), strict=True):
+        numpy.testing.assert_allclose(pixels, expected, atol=0.02, err_msg="run `make docs`")
 
 
 def test_a_picture_is_the_same_each_time(pages):
