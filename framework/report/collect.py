@@ -17,6 +17,9 @@ ENVIRONMENT: Final = ("torch", "device", "cpu_capability")
 DETAIL: Final = "detail "
 """Begins the name of a column of words about a metric, such as `detail dev/bleu`, its signature."""
 
+SCORED: Final = "scored"
+"""The detail of a split that says which of its tokens entered the loss; figures of others do not compare."""
+
 _FIXED: Final[dict[str, type[pl.DataType]]] = {
     "row": pl.String,
     "group": pl.String,

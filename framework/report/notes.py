@@ -8,7 +8,7 @@ from statistics import median
 
 import polars as pl
 
-from framework.report.collect import DETAIL, ENVIRONMENT
+from framework.report.collect import DETAIL, ENVIRONMENT, SCORED
 from framework.report.sections import Section
 from framework.report.statistics import order_agreement
 from framework.report.summary import RowSummary
@@ -53,8 +53,7 @@ def notes(
 def warnings(frame: pl.DataFrame, measure: Yardstick) -> tuple[str, ...]:
     """Trials that were not measured, scored or computed like the rest."""
     lines = [
-        f"{place} is measured {what} than the baseline: its figures have no place in these columns, "
-        "the formats csv and json have them"
+        f"{place} is measured {what}: its figures have no place in these columns, the formats csv and json have them"
         for place, what in _by_row(measure.unlike)
     ]
     lines += [
@@ -91,16 +90,28 @@ def _across(sections: tuple[Section, ...], baseline: str) -> list[str]:
     """What compares with what where there are several sections, and what with nothing."""
     if len(sections) == 1:
         return []
-    lines = ["figures compare only within a section, whose rows share their data; differences are to its baseline"]
-    if not any(baseline in section.rows for section in sections):
-        return [*lines, f"{baseline} is not among these rows, so that no section has a baseline"]
+    lines = [
+        "figures compare only within a section, whose rows share their data and the tokens of it that are scored; "
+        "differences are to its baseline"
+    ]
+    if any(baseline in section.rows for section in sections):
+        lines += [
+            section.says(
+                f"no differences for {', '.join(section.rows)}, because no row here is {baseline} on other data: add "
+                "one that changes only the data"
+            )
+            for section in sections
+            if section.baseline is None and section.scores_unlike is None
+        ]
+    else:
+        lines.append(f"{baseline} is not among these rows, so that no section has a baseline")
     return lines + [
         section.says(
-            f"no differences for {', '.join(section.rows)}, because no row here is {baseline} on other data: add one "
-            "that changes only the data"
+            f"{', '.join(section.rows)} cannot be compared with {section.scores_unlike}, because other tokens are "
+            "scored: by another objective, by other options of it, or under a mask that leaves tokens out"
         )
         for section in sections
-        if section.baseline is None
+        if section.scores_unlike is not None
     ]
 
 
@@ -165,10 +176,10 @@ def _parameters(summaries: tuple[RowSummary, ...], extra_rows: int) -> list[str]
 
 
 def _details(frame: pl.DataFrame) -> list[str]:
-    """What the scores of single trials are to be read with; the BLEU signature is said once, above."""
+    """What the scores of single trials are to be read with; BLEU's signature is said above, tokens by headings."""
     lines = []
     for name in frame.columns:
-        if name.startswith(DETAIL) and not name.endswith("/bleu"):
+        if name.startswith(DETAIL) and not name.endswith(("/bleu", f"/{SCORED}")):
             found = {(row, seed): text for row, seed, text in frame.select("row", "seed", name).iter_rows() if text}
             lines += [f"{name.removeprefix(DETAIL)} of {place}: {text}" for place, text in _by_row(found)]
     return lines

@@ -43,7 +43,7 @@ class Report:
         """Read the folders under `home`. `parameters`, by row, stand in where no model is trained yet."""
         frame = collect.trials(plan, home, parameters)
         measure = yardstick(experiment, plan, frame)
-        parts = sections(experiment, plan)
+        parts = sections(experiment, plan, measure.scored)
         return cls(experiment, plan, frame, parts, summarize(experiment, plan, frame, measure, parts), measure)
 
     def __repr__(self) -> str:

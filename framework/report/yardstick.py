@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from statistics import mode
 
 import polars as pl
 
-from framework.report.collect import DETAIL, metric_names
+from framework.report.collect import DETAIL, SCORED, metric_names
 from framework.spec import ExperimentSpec, TrialSpec
 
 Place = tuple[str, int]
@@ -22,6 +24,8 @@ class Yardstick:
     """What some trial has a score of on that split, besides perplexity; BLEU first, the rest by name."""
     signature: str | None
     """Of the BLEU scorer: BLEU depends on its tokeniser."""
+    scored: dict[str, str]
+    """By row, which tokens entered the loss on that split; rows that score the same have it alike."""
     unlike: dict[Place, str]
     """Trials measured otherwise, and in what."""
     unlike_bleu: dict[Place, str]
@@ -44,15 +48,17 @@ def yardstick(experiment: ExperimentSpec, plan: tuple[TrialSpec, ...], frame: pl
     first = next((trial for trial in plan if trial.row == experiment.baseline), plan[0])
     split = first.evaluate.split
     unlike = {
-        (trial.row, trial.seed): f"on another split ({trial.evaluate.split})"
+        (trial.row, trial.seed): f"on another split ({trial.evaluate.split}) than the baseline"
         for trial in plan
         if trial.evaluate.split != split
     }
-    signatures = {place: text for place, text in _signatures(frame, split).items() if place not in unlike}
+    scored, odd = _scored(_details(frame, f"{split}/{SCORED}"))
+    unlike |= {place: f"on {text}, not on those of the row's other seeds" for place, text in odd.items()}
+    signatures = {place: text for place, text in _details(frame, f"{split}/bleu").items() if place not in unlike}
     own = [text for (row, _), text in signatures.items() if row == experiment.baseline]
     signature = next(iter([*own, *signatures.values()]), None)
     others = {place: text for place, text in signatures.items() if text != signature}
-    return Yardstick(split, _metrics(frame, split), signature, unlike, others)
+    return Yardstick(split, _metrics(frame, split), signature, scored, unlike, others)
 
 
 def _metrics(frame: pl.DataFrame, split: str) -> tuple[str, ...]:
@@ -62,9 +68,19 @@ def _metrics(frame: pl.DataFrame, split: str) -> tuple[str, ...]:
     return tuple(sorted(names - {"perplexity", "loss"}, key=lambda name: (name != "bleu", name)))
 
 
-def _signatures(frame: pl.DataFrame, split: str) -> dict[Place, str]:
-    column = f"{DETAIL}{split}/bleu"
+def _details(frame: pl.DataFrame, name: str) -> dict[Place, str]:
+    """The words of each trial that has such a detail."""
+    column = f"{DETAIL}{name}"
     if column not in frame.columns:
         return {}
     lines = zip(frame["row"], frame["seed"], frame[column], strict=True)
     return {(row, seed): text for row, seed, text in lines if text is not None}
+
+
+def _scored(found: dict[Place, str]) -> tuple[dict[str, str], dict[Place, str]]:
+    """What each row scores, and the seeds that do not, as where another torch drew what is hidden."""
+    by_row: defaultdict[str, list[str]] = defaultdict(list)
+    for (row, _), text in found.items():
+        by_row[row].append(text)
+    most = {row: mode(texts) for row, texts in by_row.items()}
+    return most, {(row, seed): text for (row, seed), text in found.items() if text != most[row]}

@@ -56,7 +56,7 @@ def plan(experiment, trial):
 def finish(tmp_path):
     """`finish(trial, perplexity=4.9, further={"accuracy": 0.9})`: leave the folder of a trial that ended well."""
 
-    def write(trial, perplexity, bleu=None, signature=SIGNATURE, further=None, **training):
+    def write(trial, perplexity, bleu=None, signature=SIGNATURE, further=None, scored=None, **training):
         folder = TrialFolder(tmp_path, trial.train_key)
         result = {
             "status": "trained",
@@ -72,6 +72,7 @@ def finish(tmp_path):
         scores = {"perplexity": perplexity, **({} if bleu is None else {"bleu": bleu}), **(further or {})}
         metrics = {f"{split}/{name}": score for name, score in scores.items()}
         details = {} if bleu is None else {f"{split}/bleu": signature}
+        details |= {} if scored is None else {f"{split}/scored": scored}
         folder.write_evaluation(trial.evaluate_key, Evaluation(metrics=metrics, details=details))
 
     return write

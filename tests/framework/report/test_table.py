@@ -126,6 +126,19 @@ def test_two_splits_never_share_a_column(report, plan, trial, finish):
     assert found.trials["test/perplexity"].to_list()[6] == 4.9
 
 
+def test_seeds_of_a_row_that_score_unlike_tokens_never_share_a_column(report, plan, finish):
+    for trial in plan:
+        is_odd = trial.evaluate_key == "N8-1-scores"
+        finish(trial, 99.0 if is_odd else 4.9, scored="30 tokens (4e5f6a7b)" if is_odd else "30 tokens (0a1b2c3d)")
+    found = report(plan)
+    line = found.rows.row(2, named=True)
+    assert (line["perplexity"], line["perplexity_pairs"], line["baseline"]) == (4.9, 2, "base")
+    assert found.warnings == (
+        "N8 (seed 1) is measured on 30 tokens (4e5f6a7b), not on those of the row's other seeds: its figures have no "
+        "place in these columns, the formats csv and json have them",
+    )
+
+
 @pytest.mark.parametrize("name", ["torch", "device"])
 def test_trials_from_unlike_machines_are_warned_of(report, plan, finish, name):
     usual = {"torch": "2.13.0", "device": "cpu"}
