@@ -65,7 +65,9 @@ def test_a_convolution_takes_a_layer_for_every_two_places(example):
 @pytest.mark.parametrize("name", MIXERS)
 def test_the_longest_path_on_the_page_is_layers_times_steps_of_each(example, name):
     page = (FOLDER / "cost.md").read_text(encoding="utf-8")
-    *_, steps, path = re.search(rf"^\| `{name}`.* \| (.+) \| (.+) \|$", page, re.M).groups()
+    cells = re.search(rf"^\| `{name}`.* \| (.+) \| (.+) \|$", page, re.M)
+    assert cells is not None
+    steps, path = cells.groups()
     for layers, n in zip(example.layers[name], PATHS, strict=True):
         in_numbers = {"n": n, "k": WINDOW}
         assert eval(path, in_numbers) == layers * eval(steps, in_numbers)

@@ -285,8 +285,6 @@ def test_a_plugin_whose_weights_no_seed_would_reach_is_named(tmp_path, data):
 
 
 def test_heads_that_do_not_divide_the_width_name_both_numbers_and_the_ways_out(make):
-    expected = (
-        r"model.d_model=512 is not divisible by model.num_heads=3: choose a divisor, or set model.d_k"
-    )
+    expected = r"model.d_model=512 is not divisible by model.num_heads=3: choose a divisor, or set model.d_k"
     with pytest.raises(ValueError, match=expected):
         make(ModelSpec, d_model=512, num_heads=3)

@@ -156,7 +156,8 @@ def test_an_epoch_without_a_scored_token_ends_training(workshop):
 
 
 def test_pieces_are_hidden_anew_in_every_batch_and_epoch(workshop):
-    objective, holes = MaskedToken(MaskedToken.Options(rate=0.5)), {}
+    objective = MaskedToken(MaskedToken.Options(rate=0.5))
+    holes: dict[tuple[int, ...], list[tuple[bool, ...]]] = {}
     training = Training(
         workshop.model(architecture="encoder_only"),
         objective,
