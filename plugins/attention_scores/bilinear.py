@@ -1,4 +1,8 @@
-"""Bilinear score q·W k, one W for each head: Luong et al. 2015, arXiv:1508.04025, section 3.1, "general"."""
+"""Bilinear score q·W k, one W for each head: Luong et al. 2015, arXiv:1508.04025, section 3.1, "general".
+
+Under the scheme `rotary`, W stands between the turn of the query and that of the key. At the start it is I·d_k^-0.5,
+which commutes with them, and the score depends on the distance alone; as W learns, it also sees where the two stand.
+"""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+import torch.nn.functional as F
 from pydantic import PositiveFloat
 from torch import Tensor, nn
 
@@ -48,13 +49,13 @@ class Kernel(fw.DotProductForm):
         nn.init.constant_(self.log_bandwidth, math.log(self.bandwidth))
 
     def features(self, query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
-        """Give q/σ² with a 1 behind it, and k with -|k|²/2σ²: both one wider than d_k."""
+        """Give q with -1/2 behind it, and k/σ² with |k|²/σ²: both one wider than d_k."""
         learned = self.options.learned != "no"
         precision = torch.exp(-2 * self.log_bandwidth) if learned else self.bandwidth**-2  # σ^-2
-        query = torch.cat((query * precision, torch.ones_like(query[..., :1])), dim=-1)  # (B, H, Q, d_k + 1)
         squares = key.square().sum(-1, keepdim=True)  # (B, H, K, 1)
-        key = torch.cat((key, -0.5 * precision * squares), dim=-1)  # (B, H, K, d_k + 1)
-        return query, key
+        # Each tensor as large as the keys costs short lengths as much as their scores: these are the fewest.
+        key = torch.cat((key, squares), dim=-1) * precision  # (B, H, K, d_k + 1)
+        return F.pad(query, (0, 1), value=-0.5), key  # (B, H, Q, d_k + 1), (B, H, K, d_k + 1)
 
 
 @fw.hookimpl

@@ -12,9 +12,10 @@ import framework as fw
 class Reverse(fw.SymbolCorpus):
     """Say the source backwards, symbol by symbol: Grefenstette et al. 2015, arXiv:1506.02516, section 4.1.
 
-    "da be ka" is answered by "ka be da". A set of symbols is no help: without positions in the encoder it cannot be
-    learned. With the default options `tokenizer.vocabulary_size: 283` makes each symbol one piece; for other numbers
-    of symbols see `fw.SymbolCorpus`.
+    "da be ka" is answered by "ka be da". A set of symbols is no help: an encoder of attention alone, under a full mask
+    and without positions, cannot learn it, while one that reads in order, such as a recurrent one, needs none. With
+    the default options `tokenizer.vocabulary_size: 283` makes each symbol one piece; for other numbers of symbols see
+    `fw.SymbolCorpus`.
     """
 
     name = "reverse"

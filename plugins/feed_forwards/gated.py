@@ -1,7 +1,7 @@
 """Gated linear unit (f(xW) ⊙ xV)·W2, with f = SiLU the SwiGLU: Shazeer 2020, arXiv:2002.05202, equation 6.
 
-It has three matrices where an MLP has two: two thirds of the MLP's d_ff give it as many parameters. The paper's has
-no biases; `model.projection_bias: false` leaves them out here.
+It has three matrices where an MLP has two: two thirds of the MLP's d_ff give them as many entries. The paper's has
+no biases; `model.projection_bias: false` leaves them out here, and then the parameters are as many too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Two projections with a GELU between them, as in BERT and GPT: Hendrycks and Gimpel 2016, arXiv:1606.08415.
 
-GELU(x) = x·Φ(x) with the normal distribution Φ itself, not an approximation by tanh or a sigmoid.
+GELU(x) = x·Φ(x) with the normal distribution Φ itself, not one of the paper's approximations by tanh or a sigmoid;
+GPT's code has the one by tanh.
 """
 
 from __future__ import annotations

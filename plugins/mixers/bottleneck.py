@@ -1,9 +1,10 @@
 """The encoder's last state alone crosses to the decoder: Sutskever et al. 2014, arXiv:1409.3215; Cho et al. 2014.
 
 Every position of the decoder gets the same thing, a linear map of the memory at the source's last real position, as
-Cho et al. (arXiv:1406.1078, section 2.2) give their summary c to every step, and nothing else of the source. Where
-the encoder mixes, that vector has room for the whole sentence, however long; Sutskever's encoder reads one way, so
-that its last state has read everything.
+Cho et al. (arXiv:1406.1078, section 2.2) give their summary c to every step, and nothing else of the source. So
+d_model numbers must hold the whole sentence, however long. Both papers' encoders read one way, so that the last state
+has read everything: set `bidirectional: false` for a `recurrent` encoder, as the half of its channels that reads
+backwards has at that position read one token.
 
 Shapes: B batch, L positions of the decoder, S source length, D d_model.
 """

@@ -33,7 +33,7 @@ class Recent(fw.State):
         return Recent(None if self.inputs is None else self.inputs.index_select(0, beam))
 
 
-class GatedLinearWindow(nn.Conv1d):
+class LinearWindow(nn.Conv1d):
     """W X + b for every window: at the start of four times X's variance, of which the gate leaves one (section 3.5)."""
 
     def reset_parameters(self) -> None:
@@ -60,7 +60,7 @@ class Convolution(fw.Mixer):
         super().__init__(options, dims, parts)
         self.behind = options.width - 1 if dims.causal else options.width // 2
         self.ahead = options.width - 1 - self.behind
-        self.window = GatedLinearWindow(dims.d_model, 2 * dims.d_model, options.width, bias=dims.projection_bias)
+        self.window = LinearWindow(dims.d_model, 2 * dims.d_model, options.width, bias=dims.projection_bias)
 
     def start(self) -> Recent:
         return Recent(None)

@@ -23,7 +23,10 @@ CHUNK: Final = 64
 """Positions whose pairs are formed at once: the sums S are kept per chunk, as many numbers as L·d_k·d_v / 64."""
 
 NOTHING: Final = 1e-30
-"""A kernel that sums to no more than this saw nothing, and is not divided by: so the gradients stay finite."""
+"""Sums of φ(k) of no more than this saw nothing, and are not divided by: so the gradients stay finite.
+
+Keys that may be seen and sum to less lie below -69 in every channel that the query reads.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,9 @@ class LinearAttention(fw.Mixer):
         state: fw.State | None = None,
     ) -> tuple[Tensor, fw.State | None]:
         sums = state.sums if isinstance(state, Sums) else None
-        query = _features(_heads(self.query(x), self.dims.d_k))  # (B, H, L, d_k)
+        query = _heads(self.query(x), self.dims.d_k)  # (B, H, L, d_k)
+        # A factor of φ(q) cancels. Without this one, a query far below zero would seem to see nothing.
+        query = _features(query - query.detach().amax(-1, keepdim=True).clamp(max=0.0))
         if self.dims.causal:
             context, sums = _running(query, *self._project(x, padding), sums)  # (B, H, L, d_v+1)
         else:

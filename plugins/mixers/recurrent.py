@@ -5,6 +5,9 @@ own weights reads backwards, and each gives half of the channels (Schuster and P
 arXiv:1409.0473, section 3.2). A network reads the real tokens one after the other, as if no padding stood between or
 behind them. Gates have biases whatever `projection_bias` says; there is no other projection.
 
+The cells are torch's. Its GRU resets behind the recurrent matrix, r ⊙ (U h + b), and Cho et al. before it, U (r ⊙ h)
+(their eq. 8); its LSTM has the forget gate of Gers et al. 2000, which that of 1997 lacks.
+
 Shapes: B batch, L positions, D d_model.
 """
 
@@ -58,6 +61,12 @@ class Recurrent(fw.Mixer):
                 path="model.mixer.options.bidirectional",
             )
         bidirectional = options.bidirectional is not False and not dims.causal
+        if bidirectional and dims.d_model == 1:
+            raise fw.SpecError(
+                "d_model=1 leaves no channel to the network that reads backwards: set bidirectional: false, or raise "
+                "model.d_model",
+                path="model.mixer.options.bidirectional",
+            )
         backward_width = dims.d_model // 2 if bidirectional else 0
         network = CELLS[options.cell]
         self.forwards = network(dims.d_model, dims.d_model - backward_width, batch_first=True)

@@ -12,7 +12,7 @@ from torch import Tensor
 import framework as fw
 
 
-def slopes(num_heads: int) -> list[float]:
+def head_slopes(num_heads: int) -> list[float]:
     """Give each head's slope (section 3): 2^(-8/n), 2^(-16/n), … 2^(-8) for n heads, n a power of two.
 
     For another number, those of the next lower power of two, and then the geometric means between them, starting
@@ -35,7 +35,7 @@ class Alibi(fw.PositionalScheme):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        self.slopes.copy_(torch.tensor(slopes(len(self.slopes))))
+        self.slopes.copy_(torch.tensor(head_slopes(len(self.slopes))))
 
     def bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
         """Give -slope·|i - j|."""

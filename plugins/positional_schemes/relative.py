@@ -12,13 +12,13 @@ from typing import Annotated
 
 import torch
 import torch.nn.functional as F
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 
 import framework as fw
 
 
-def first_distances(buckets: int, max_distance: int) -> list[int]:
+def bucket_starts(buckets: int, max_distance: int) -> list[int]:
     """Give the shortest distance of each bucket.
 
     The first half of the buckets, e = buckets // 2, holds one distance each. The others divide what lies between e
@@ -43,26 +43,25 @@ class Relative(fw.PositionalScheme):
     class Options(fw.Options):
         num_buckets: Annotated[int, Field(ge=4, multiple_of=2)] = 32
         max_distance: PositiveInt = 128
-        """Distances from here on share the last bucket."""
-
-        @model_validator(mode="after")
-        def _room_between(self) -> Relative.Options:
-            exact = self.num_buckets // 2
-            if self.max_distance <= exact:
-                raise ValueError(
-                    f"num_buckets={self.num_buckets} tells distances below {exact} apart one by one, and "
-                    f"max_distance={self.max_distance} leaves none for the other buckets: raise max_distance above "
-                    f"{exact}, or lower num_buckets"
-                )
-            return self
+        """Where the buckets that widen with distance end. The last of them begins below it, at 113 in a decoder and
+        at 91 in an encoder by default, and also holds everything beyond."""
 
     options: Options
     first_distances: Tensor
 
     def __init__(self, options: Options, dims: fw.Dims) -> None:
+        """Raises `SpecError` for a `max_distance` among the distances that have a bucket each."""
         super().__init__(options, dims)
         self.two_sided = not dims.causal
         self.buckets_per_side = options.num_buckets // 2 if self.two_sided else options.num_buckets
+        exact = self.buckets_per_side // 2
+        if options.max_distance <= exact:
+            raise fw.SpecError(
+                f"num_buckets={options.num_buckets} tells distances below {exact} apart one by one in {dims.site}, and "
+                f"max_distance={options.max_distance} leaves none for the other buckets: raise max_distance above "
+                f"{exact}, or lower num_buckets",
+                path="model.positional_scheme.options.max_distance",
+            )
         self.d_model = dims.d_model
         self.table = nn.Parameter(torch.empty(options.num_buckets, dims.num_heads))
         shape = (self.buckets_per_side,)
@@ -72,7 +71,7 @@ class Relative(fw.PositionalScheme):
     def reset_parameters(self) -> None:
         # Small beside scores, which start with unit variance; not zero, so that order is seen from the first step.
         nn.init.normal_(self.table, std=self.d_model**-0.5)
-        self.first_distances.copy_(torch.tensor(first_distances(self.buckets_per_side, self.options.max_distance)))
+        self.first_distances.copy_(torch.tensor(bucket_starts(self.buckets_per_side, self.options.max_distance)))
 
     def buckets(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
         """Give the bucket of each pair, from positions `(B|1, Q)` and `(B|1, K)`: integers `(B|1, Q, K)`."""

@@ -1,7 +1,8 @@
 """Queries and keys turned by angles that grow with position: Su et al. 2021, arXiv:2104.09864, section 3.2.2.
 
-The dot product of a turned query and a turned key depends on their distance only. A score that is no dot product of
-the two, such as an additive one, runs, and is not relative: it sees where the two stand.
+The dot product of a turned query and a turned key depends on their distance only, and so do scores made of it and of
+lengths, which turns leave alone: `cosine`, `kernel`. Another score runs, and is not relative but sees where the two
+stand: `additive`, and `bilinear`, a dot product behind a matrix that does not commute with the turns.
 """
 
 from __future__ import annotations

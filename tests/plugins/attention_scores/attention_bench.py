@@ -3,7 +3,8 @@
     python -m tests.plugins.attention_scores.attention_bench --output docs/results/attention-bench.md
 
 One thread, by the processor's clock. In each round all ways of attending have a turn, each right after the fused dot
-product, so that whatever else the machine does falls on both alike; a ratio is the median of the turns' ratios. Memory
+product, so that whatever else the machine does falls on both alike; a ratio is the median of the turns' ratios. All
+lengths are timed twice: as the allocator of a new process works, and as it works once a large block was freed. Memory
 is what a process of its own holds at its peak, above what it held before.
 """
 
@@ -38,8 +39,8 @@ FEWEST: Final = 3
 RARE: Final = 5
 """Broadcast tanh, slow by far, has a turn in the first rounds and then in one of so many."""
 KEPT: Final = 31 * 2**20
-"""Bytes. Once a block of this size was freed, glibc keeps freed memory for the next call instead of giving it back and
-taking it anew page by page, which costs short lengths more than their arithmetic. Training frees such blocks."""
+"""Bytes. glibc gives freed memory back to the system, and takes it anew page by page, in blocks larger than the largest
+that the process has freed so far, up to 32 MiB: what comes after it freed one of this size reuses memory."""
 EXACT_ALLOCATOR: Final = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "0"}
 """Makes glibc take each tensor from the system and give it back at once, so that the peak is that of what is held."""
 
@@ -111,9 +112,13 @@ def seconds(step: Callable[[Attend, Sequence[Tensor]], None], attend: Attend, in
     return time.process_time() - started
 
 
+def reuse_memory() -> None:
+    """Free one large block, so that this process gives no smaller ones back from now on."""
+    torch.empty(KEPT, dtype=torch.uint8)
+
+
 def compare(length: int, at_least: float) -> Ratios:
     """Time all ways at one length, for `at_least` so many seconds."""
-    torch.empty(KEPT, dtype=torch.uint8)
     inputs, candidates = draw(length), ways()
     fused = candidates[FUSED]
     for attend in candidates.values():
@@ -155,16 +160,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def page(lengths: Sequence[int], at_least: float) -> str:
     """Measure, and say it in Markdown."""
-    ratios = {length: compare(length, at_least) for length in lengths}
+    lengths = sorted(lengths)  # longer ones free larger blocks
+    new = [compare(length, at_least) for length in lengths]
+    reuse_memory()
+    reusing = [compare(length, at_least) for length in lengths]
     names = list(ways())
     head = ["score", *map(str, lengths)]
 
-    def times(which: str) -> str:
-        found = [getattr(ratios[length], which) for length in lengths]
+    def times(ratios: Sequence[Ratios], which: str) -> str:
+        found = [getattr(each, which) for each in ratios]
         return table(head, ([name, *(f"{each[name]:.2f}" for each in found)] for name in names))
 
     def faster(which: str) -> list[str]:
-        found = [getattr(ratios[length], which) for length in lengths]
+        found = [getattr(each, which) for each in new]
         return [which.replace("_", " "), *(f"{each[BROADCAST] / each['additive']:.1f}" for each in found)]
 
     speedup = table(["pass", *map(str, lengths)], map(faster, Ratios._fields))
@@ -179,15 +187,30 @@ Attention with each score, beside PyTorch's fused dot product in the same run. M
 on {cores}, torch {torch.__version__}, one thread, float32.
 {TOKENS:,} tokens (batch size times length), {NUM_HEADS} heads with d_k = d_v = {D_K}, no mask, default options.
 Columns are lengths. "{BROADCAST}" is v·tanh(q + k) written out over all pairs and not compiled.
-The first row, the fused dot product beside itself, shows how far the numbers can be trusted.
+The first row, the fused dot product beside itself, shows how far a number can be trusted within a run.
+
+Short lengths hang on the allocator. glibc gives freed memory back to the system, and takes it anew page by page, in
+blocks larger than the largest of at most 32 MiB that the process has freed so far. A score with more intermediate
+tensors pays more for it. So all is timed twice: in a process that has freed little more than what is timed, and again
+after it freed a block of {KEPT / 2**20:.0f} MiB, from where on memory is reused. A training on a CPU lies between the
+two: the logits of a batch, one of its largest blocks, take 2 MB in experiments/quickstart.yaml and 16 in
+experiments/verses.
 
 ## Forward and backward: time as a multiple of the fused dot product's
 
-{times("forward_and_backward")}
+{times(new, "forward_and_backward")}
+
+## The same where memory is reused
+
+{times(reusing, "forward_and_backward")}
 
 ## Forward alone
 
-{times("forward")}
+{times(new, "forward")}
+
+## Forward alone where memory is reused
+
+{times(reusing, "forward")}
 
 ## How many times faster the additive score is than broadcast tanh
 

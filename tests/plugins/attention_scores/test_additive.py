@@ -164,6 +164,9 @@ def test_no_tensor_holds_every_channel_of_every_pair(far):
 
 
 def test_each_head_has_a_vector_that_starts_xavier_uniform():
-    v = additive().v
-    assert v.shape == (2, 4)
-    assert 0 < v.abs().max() <= (6 / 5) ** 0.5
+    assert additive().v.shape == (2, 4)
+    v, bound = additive(d_k=20_000).v.detach(), (6 / 20_001) ** 0.5
+    assert v.mean().item() == pytest.approx(0.0, abs=0.02 * bound)
+    assert v.std().item() == pytest.approx(bound / 3**0.5, rel=0.02)
+    assert v.abs().max().item() == pytest.approx(bound, rel=0.01)
+    assert v.abs().max() <= bound

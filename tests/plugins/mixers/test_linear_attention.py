@@ -59,14 +59,18 @@ def test_where_nothing_may_be_seen_the_context_is_exactly_zero(build, site):
 
 
 @pytest.mark.parametrize("site", SITES)
-def test_far_negative_keys_keep_their_proportions_in_single_precision(build, site):
+@pytest.mark.parametrize("offset", [-25.0, -40.0, -60.0])
+def test_far_negative_keys_and_queries_keep_their_proportions_in_single_precision(build, site, offset):
     mixer = build("linear_attention", site).float()
-    torch.nn.init.constant_(mixer.key.bias, -25.0)  # e^-25 + 1 - 1 would be 0
-    torch.nn.init.constant_(mixer.query.bias, -25.0)
+    torch.nn.init.constant_(mixer.key.bias, offset)  # e^-25 + 1 - 1 would be 0
+    torch.nn.init.constant_(mixer.query.bias, offset)
     x, memory, padding, memory_padding = inputs(7, blind=False)
     single, _ = mixer(x.float(), torch.arange(7)[None], padding, memory.float(), memory_padding)
-    exact, _ = mixer.double()(x, torch.arange(7)[None], padding, memory, memory_padding)
-    torch.testing.assert_close(single.double(), exact, atol=1e-4, rtol=0)
+    seen, real = (x, padding) if site.attends_itself else (memory, memory_padding)
+    allowed = real[:, None].expand(2, 7, -1)
+    if site is fw.Site.DECODER_SELF:
+        allowed = allowed.tril()
+    torch.testing.assert_close(single.double(), directly(mixer.double(), x, seen, allowed), atol=1e-4, rtol=0)
 
 
 def test_what_a_backward_pass_keeps_does_not_grow_as_a_matrix_per_position(build):

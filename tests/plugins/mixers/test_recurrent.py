@@ -13,7 +13,7 @@ PADDING = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0], [0, 1, 0, 1, 1, 
 
 
 def gru(network, x: Tensor) -> Tensor:
-    """One row `(L, D)` by the paper's equations, step by step, with torch's split of the candidate's bias."""
+    """One row `(L, D)` step by step: Cho et al.'s equations, but the reset gate behind the matrix, as in torch."""
     into_reset, into_update, into_new = network.weight_ih_l0.chunk(3)
     from_reset, from_update, from_new = network.weight_hh_l0.chunk(3)
     bias, recurrent_bias = network.bias_ih_l0.chunk(3), network.bias_hh_l0.chunk(3)
@@ -28,6 +28,7 @@ def gru(network, x: Tensor) -> Tensor:
 
 
 def lstm(network, x: Tensor) -> Tensor:
+    """One row `(L, D)` step by step, with a forget gate."""
     h = c = x.new_zeros(network.hidden_size)
     outputs = []
     for entry in x:
@@ -83,6 +84,17 @@ def test_a_decoder_that_would_read_backwards_is_refused(build):
     with pytest.raises(fw.SpecError, match=said) as refused:
         build("recurrent", fw.Site.DECODER_SELF, {"bidirectional": True})
     assert refused.value.problems[0].path == "model.mixer.options.bidirectional"
+
+
+def test_one_channel_is_too_few_to_share(build):
+    said = (
+        "d_model=1 leaves no channel to the network that reads backwards: set bidirectional: false, or raise model.d_m"
+    )
+    with pytest.raises(fw.SpecError, match=said) as refused:
+        build("recurrent", fw.Site.ENCODER_SELF, d_model=1)
+    assert refused.value.problems[0].path == "model.mixer.options.bidirectional"
+    assert build("recurrent", fw.Site.ENCODER_SELF, {"bidirectional": False}, d_model=1).forwards.hidden_size == 1
+    assert build("recurrent", fw.Site.DECODER_SELF, d_model=1).forwards.hidden_size == 1
 
 
 @pytest.mark.parametrize("cell", BY_HAND)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import framework as fw
-from plugins.positional_schemes.alibi import Alibi, slopes
+from plugins.positional_schemes.alibi import Alibi, head_slopes
 from tests.plugins.sizes import DIMS
 
 
@@ -27,13 +27,13 @@ def alibi(num_heads: int = 2, site: fw.Site = fw.Site.ENCODER_SELF) -> Alibi:
     ],
 )
 def test_slopes_are_geometric_and_those_of_further_heads_lie_between(num_heads, exponents):
-    assert slopes(num_heads) == pytest.approx([2**-exponent for exponent in exponents])
+    assert head_slopes(num_heads) == pytest.approx([2**-exponent for exponent in exponents])
 
 
 def test_no_two_heads_share_a_slope():
     for num_heads in range(1, 65):
-        assert len(set(slopes(num_heads))) == num_heads
-        assert all(2**-8 <= slope < 1 for slope in slopes(num_heads))
+        assert len(set(head_slopes(num_heads))) == num_heads
+        assert all(2**-8 <= slope < 1 for slope in head_slopes(num_heads))
 
 
 def test_the_bias_falls_with_distance_alike_on_both_sides():
@@ -55,7 +55,7 @@ def test_absolute_positions_count_row_by_row():
     bias = scheme.bias(query, key)
     assert bias.shape == (2, 3, 1, 3)
     for row, distances in enumerate(([9, 5, 0], [2, 2, 7])):
-        expected = [[-slope * distance for distance in distances] for slope in slopes(3)]
+        expected = [[-slope * distance for distance in distances] for slope in head_slopes(3)]
         torch.testing.assert_close(bias[row, :, 0], torch.tensor(expected))
 
 
@@ -71,7 +71,7 @@ def test_slopes_are_there_again_after_a_start_without_storage():
         scheme = alibi(num_heads=4)
     scheme = scheme.to_empty(device="cpu")
     scheme.reset_parameters()
-    assert scheme.slopes.tolist() == slopes(4)
+    assert scheme.slopes.tolist() == head_slopes(4)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])

@@ -114,11 +114,14 @@ def test_buckets_that_two_sides_cannot_share_are_refused_by_name(num_buckets):
         relative(num_buckets=num_buckets)
 
 
-def test_a_longest_distance_among_the_exact_ones_is_refused_with_the_way_out():
+# An encoder's buckets are shared by two sides, and so are fewer on each.
+@pytest.mark.parametrize(("site", "exact"), [(fw.Site.ENCODER_SELF, 8), (fw.Site.DECODER_SELF, 16)])
+def test_a_longest_distance_among_the_exact_ones_is_refused_with_the_way_out(site, exact):
     expected = (
-        "num_buckets=32 tells distances below 16 apart one by one, and max_distance=16 leaves none for the other "
-        "buckets: raise max_distance above 16, or lower num_buckets"
+        f"num_buckets=32 tells distances below {exact} apart one by one in {site}, and max_distance={exact} leaves "
+        f"none for the other buckets: raise max_distance above {exact}, or lower num_buckets"
     )
-    with pytest.raises(ValidationError, match=expected):
-        relative(max_distance=16)
-    relative(max_distance=17)
+    with pytest.raises(fw.SpecError, match=expected) as refused:
+        relative(site, max_distance=exact)
+    assert refused.value.problems[0].path == "model.positional_scheme.options.max_distance"
+    assert relative(site, max_distance=exact + 1).first_distances[exact] == exact

@@ -38,8 +38,8 @@ class Laplace(fw.AttentionScore):
         self.bandwidth = options.bandwidth or dims.d_k**0.5
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
-        # In single precision, as PyTorch has no such distance for bfloat16 on a CPU.
-        distance = torch.cdist(query.float(), key.float(), p=1.0)  # (B, H, Q, K)
+        dtype = torch.promote_types(query.dtype, torch.float32)  # PyTorch has no such distance in half precision
+        distance = torch.cdist(query.to(dtype), key.to(dtype), p=1.0)  # (B, H, Q, K)
         return (-distance / self.bandwidth).to(query.dtype)
 
 
