@@ -36,13 +36,16 @@ def test_my_score(case: testing.Case) -> None:
 ```
 
 A plugin is tried with each of its `samples` of options and at each site where it can stand, on small random input in
-which all sizes differ; beside a mixer stand plain parts of the kit's own. What it raises is its failure, with the line
-of its file. Properties marked ○ take milliseconds: `ablate check`, `plan` and `run` try them for each row with the
-row's own options and heads, before anything is trained.
+which all sizes differ; where its constructor refuses these sizes with a `SpecError`, at larger ones, the last of them
+d_model 512 with 8 heads of 64. Beside a mixer stand plain parts of the kit's own. What a plugin raises is its failure,
+with the line of its file. Properties marked ○ take milliseconds each: `ablate check`, `plan` and `run` try them for
+each row with the row's own options and heads, before anything is trained, and at the row's own width where the
+constructor takes no smaller one.
 
-A plugin that passes is one that the framework can use, in which no information leaks and no number depends on the
-machine or the batch. That it computes the formula of its paper takes a test with a number worked out by hand. A leak
-behind a gate that starts at zero passes, as weights are those that training starts from.
+A plugin that passes broke none of the sentences below on this input, and no more than that is known. What shows at a
+length, a size or a number that was not tried passes: a mask is looked at over 64 positions, a mixer over 6, and another
+device is played on the CPU. So does a leak behind a gate that starts at zero, as weights are those that training starts
+from. That a plugin computes the formula of its paper takes a test with a number worked out by hand.
 """
 
 

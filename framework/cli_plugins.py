@@ -55,9 +55,8 @@ def show_plugin(kind: str, name: str, /, *, plugin: PluginPaths = ()) -> None:
 
     from framework.registry import Registry
     from framework.spec.describe import default, takes
-    from framework.testing.cases import found
 
-    entry = found(kind, name, Registry.load(plugin))
+    entry = Registry.load(plugin).asked(kind, name)
     print(f"{kind} {name}, from {entry.origin}: {entry.module.__name__}\n")
     print(inspect.cleandoc(entry.plugin.__dict__.get("__doc__") or entry.summary))
     fields = entry.plugin.Options.model_fields
@@ -69,21 +68,20 @@ def show_plugin(kind: str, name: str, /, *, plugin: PluginPaths = ()) -> None:
 @plugins_app.command(name="check")
 def check_plugins(
     *what: Annotated[str, Parameter(help="KIND NAME, or the PATH of a plugin file or folder.")],
-    all: Annotated[bool, Parameter(negative="", help="Check every plugin there is.")] = False,
+    every: Annotated[bool, Parameter(name="--all", negative="", help="Check every plugin there is.")] = False,
     plugin: PluginPaths = (),
 ) -> int:
     """Try whether plugins keep their contract: KIND NAME, PATH or --all."""
     from framework.registry import Registry
-    from framework.testing.cases import found
     from framework.testing.verdict import offered_at
 
-    match what, all:
+    match what, every:
         case (), True:
             registry = Registry.load(plugin)
             return _check(registry.entries(), registry)
         case (kind, name), False:
             registry = Registry.load(plugin)
-            return _check([found(kind, name, registry)], registry, complete=False)
+            return _check([registry.asked(kind, name)], registry, complete=False)
         case (path,), False:
             return _check(*offered_at(Path(path), plugin), complete=False)
     raise SpecError("name a KIND and a NAME, or the PATH of a plugin file or folder, or --all", "plugins check")

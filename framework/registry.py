@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from framework import hookspecs
 from framework.contracts import Plugin
-from framework.errors import PluginError
+from framework.errors import PluginError, SpecError
 from framework.hookspecs import CONTRACTS, PROJECT
 from framework.sources import Source, installed, named
 from framework.spec import Options
@@ -107,6 +107,15 @@ class Registry:
         if self.broken:
             reason += "; not loaded: " + "; ".join(map(str, self.broken))
         raise LookupError(reason)
+
+    def asked(self, kind: str, name: str) -> Entry:
+        """Look up a plugin that the command line or a test names. Raises `SpecError` if there is none."""
+        if kind not in CONTRACTS:
+            raise SpecError(f"no kind of plugin is called {kind!r}{choices(kind, CONTRACTS)}")
+        try:
+            return self.entry(kind, name)
+        except LookupError as error:
+            raise SpecError(str(error.args[0])) from None
 
     def options(self, kind: str, name: str) -> type[Options]:
         """The options class of a plugin, for validation (`framework.spec.Catalog`)."""

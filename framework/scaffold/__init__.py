@@ -19,6 +19,7 @@ from typing import Final
 from framework.errors import SpecError
 from framework.hookspecs import CONTRACTS
 from framework.registry import Registry
+from framework.spec.plugin_paths import is_no_plugin
 from framework.spec.suggest import choices
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -67,14 +68,17 @@ class Scaffold:
 def scaffold(kind: str, name: str, folder: Path, registry: Registry) -> Scaffold:
     """Write `NAME.py`, a small plugin that works, and `test_NAME.py` into a folder, which is made if need be.
 
-    Raises `SpecError` for a kind that there is not, for a name that cannot be one or is taken, and where one of
-    the files is there already: nothing is ever overwritten.
+    Raises `SpecError` for a kind that there is not, for a name that cannot be one or is taken, for a folder that
+    cannot be one, and where one of the files is there already: nothing is ever overwritten.
     """
     if kind not in CONTRACTS:
         raise SpecError(f"no kind of plugin is called {kind!r}{choices(kind, CONTRACTS)}")
     written = Scaffold(kind, name, folder / f"{name}.py", folder / f"test_{name}.py")
     _require_name(written, registry)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):  # it, or one above it
+        raise SpecError(f"{folder} cannot be made: a file is in its place: choose another --folder") from None
     for path, text in ((written.plugin, _template(kind)), (written.test, _template(_TEST))):
         text = text.replace(_KIND_OF_TEST, kind) if path == written.test else text
         path.write_text(_renamed(text, kind, name), encoding="utf-8")
@@ -87,6 +91,11 @@ def _require_name(written: Scaffold, registry: Registry) -> None:
         raise SpecError(
             f"{name!r} cannot be the name of a plugin and its file: write a word of small letters, digits and _ that "
             f"begins with a letter and means nothing in Python, such as my_{kind}"
+        )
+    if is_no_plugin(written.plugin.name):
+        raise SpecError(
+            f"{written.plugin.name} would be passed over in a folder of plugins, as tests are: choose a name that is "
+            "not conftest and does not begin with test_"
         )
     if name in registry.names(kind):
         origins = " and ".join(entry.origin for entry in registry.entries() if (entry.kind, entry.name) == (kind, name))

@@ -9,19 +9,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from framework.contracts import Site
-from framework.errors import PluginError, SpecError
+from framework.errors import PluginError
 from framework.registry import Entry, Registry
 from framework.spec import Options
-from framework.spec.component import KINDS
-from framework.spec.suggest import choices
 from framework.testing import settings
 from framework.testing.corpora import CorpusSubject
 from framework.testing.cost import cost
-from framework.testing.kinds import HAVE_COSTS, MODULE_SUBJECTS, PROPERTIES
-from framework.testing.objectives import ObjectiveSubject
+from framework.testing.examples import ObjectiveSubject
+from framework.testing.kinds import HAVE_COSTS, MODULE_SUBJECTS, PROPERTIES, fitting
 from framework.testing.property import Outcome, Property
 from framework.testing.settings import PluginSubject, in_words, validated
-from framework.testing.subject import SMALL, ModuleSubject, Subject
+from framework.testing.subject import SIZES, Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +71,7 @@ def cases(kind: str, name: str, plugins: Iterable[str | Path] = ()) -> list[Case
     Raises `SpecError` if there is no such plugin.
     """
     registry = Registry.load(map(Path, plugins))
-    return list(cases_of(found(kind, name, registry), registry))
-
-
-def found(kind: str, name: str, registry: Registry) -> Entry:
-    """Look a plugin up. Raises `SpecError` if there is none of that kind and name."""
-    if kind not in KINDS:
-        raise SpecError(f"no kind of plugin is called {kind!r}{choices(kind, KINDS)}")
-    try:
-        return registry.entry(kind, name)
-    except LookupError as error:
-        raise SpecError(str(error.args[0])) from None
+    return list(cases_of(registry.asked(kind, name), registry))
 
 
 def cases_of(entry: Entry, registry: Registry) -> Iterator[Case]:
@@ -126,8 +114,7 @@ def _subject(kind: str, plugin: type[Any], options: Options, site: Site | None, 
     if kind == "objective":
         return ObjectiveSubject(plugin, options)
     assert site is not None, "a part of a model stands somewhere"
-    subject: ModuleSubject = MODULE_SUBJECTS[kind](plugin, options, replace(SMALL, site=site))
-    return subject
+    return fitting(kind, plugin, options, [replace(sizes, site=site) for sizes in SIZES])
 
 
 def _circumstances(options: Mapping[str, Any], site: Site | None) -> str:

@@ -1,18 +1,21 @@
 """What a part costs at three lengths, and how that grows.
 
-Shapes: L length.
+Shapes: H heads, L length, d_k a head's width.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import linear_regression
 from typing import Any, Final
 
 import torch
 
+from framework.contracts import AttentionScore
+from framework.model.attention import attend
 from framework.testing.subject import ModuleSubject, Sizes, called, tensors
 
 LONGEST: Final = 1024
@@ -21,7 +24,7 @@ _REPEATS: Final = 3
 
 
 def cost(subject: ModuleSubject) -> str | None:
-    """Forward and backward run at lengths of 256, 512 and 1024: times and growth are told, and none is too long."""
+    """How long forward and backward take at lengths of 256, 512 and 1024, and how that grows: told, not judged."""
     module = subject.build()
     if not subject.calls(module):
         return None
@@ -37,17 +40,27 @@ def growth(lengths: Sequence[int], seconds: Sequence[float]) -> float:
     return linear_regression(list(map(math.log, lengths)), list(map(math.log, seconds))).slope
 
 
-def _seconds(subject: ModuleSubject, module: Any, length: int) -> float:
-    """The shortest of a few runs, as all that disturbs one makes it longer."""
+def passes(subject: ModuleSubject, module: Any, length: int) -> list[Callable[[], Any]]:
+    """Give what is timed: each method that the framework calls; a score inside attention, as a model runs it."""
     calls = [
         call.with_(**{name: given.requires_grad_() for name, given in call.floats.items()})
         for call in subject.calls(module, Sizes(rows=1, queries=length, keys=length))
     ]
+    if isinstance(module, AttentionScore):
+        query, key = calls[0].floats.values()  # (1, H, L, d_k) each
+        value = torch.randn(*key.shape[:3], subject.dims.d_v, generator=torch.Generator().manual_seed(3))
+        return [partial(attend, module, query, key, value.requires_grad_())]
+    return [partial(called, module, call) for call in calls]
+
+
+def _seconds(subject: ModuleSubject, module: Any, length: int) -> float:
+    """The shortest of a few runs, as all that disturbs one makes it longer."""
+    timed = passes(subject, module, length)
     took = []
     for _ in range(_REPEATS):
         started = time.perf_counter()
-        for call in calls:
-            results = [result.sum() for result in tensors(called(module, call)) if result.requires_grad]
+        for forward in timed:
+            results = [result.sum() for result in tensors(forward()) if result.requires_grad]
             if results:
                 torch.stack(results).sum().backward()
         took.append(time.perf_counter() - started)

@@ -14,6 +14,9 @@ from torch import Tensor
 from framework.contracts import Mixer, Site, State
 from framework.errors import PluginError
 from framework.model.assemble import initialize
+from framework.testing import modules
+from framework.testing.device import ELSEWHERE, elsewhere, moved
+from framework.testing.modules import sent
 from framework.testing.parts import plain_parts, telling_parts
 from framework.testing.subject import Call, MixerSubject, Sizes, called
 from framework.testing.telling import first, in_pieces, kind, same
@@ -70,6 +73,24 @@ def beam_reorder(subject: MixerSubject) -> None:
                 f"after reorder, row {first(~equal)[0]} goes on with another row's past: row r of the reordered state "
                 "is row beam[r] of this one, in all that the state holds"
             )
+
+
+def device(subject: MixerSubject) -> None:
+    """It runs on the device that its input is on, in training and, in a decoder, step by step: no tensor is made on
+    another.
+    """
+    modules.device(subject)
+    if subject.dims.site is Site.ENCODER_SELF:
+        return
+    for mixer in _mixers(subject):
+        (call,) = subject.calls(mixer, _SIZES)
+        with elsewhere():
+            moved(mixer)
+            there = sent(call)
+            first_half, rest = _positions_from(there, slice(0, 3)), _positions_from(there, slice(3, None))
+            _, state = _stepped(mixer, first_half, (1, 2), mixer.start())
+            stepped, _ = _stepped(mixer, rest, (3,), state.reorder(torch.tensor([1, 0], device=ELSEWHERE)))
+            modules.require_elsewhere(call.method, [stepped])
 
 
 def _mixers(subject: MixerSubject) -> list[Mixer]:

@@ -17,8 +17,8 @@ from framework.testing.property import Property
 from framework.testing.subject import FEW, Call, MaskSubject, Sizes, called, positions
 from framework.testing.telling import first, fits, kind, letters
 
-_LENGTH: Final = 8
-"""Positions of the sequence that rules are looked at on."""
+_LENGTH: Final = 64
+"""Positions of the sequence that rules are looked at on: what begins later is not seen."""
 
 
 def shape(subject: MaskSubject) -> None:
@@ -42,7 +42,7 @@ def by_position(subject: MaskSubject) -> None:
         ("the last query alone", everywhere[:, -1:], everywhere),
         ("later queries and earlier keys", everywhere[:, 4:], everywhere[:, :6]),
         ("positions in another order", shuffled, shuffled.flip(1)),
-        ("other positions in each row", per_row, per_row.flip(1)),
+        ("other positions in each row", per_row, per_row.flip(0, 1)),
     ):
         if not (equal := _allowed(mask, queries, keys) == _entries(whole, queries, keys)).all():
             row, _, i, j = first(~equal)
@@ -70,16 +70,16 @@ def no_future(subject: MaskSubject) -> None:
     """In a decoder's self-attention no token that is scored can be seen by a position before it.
 
     The framework sees to it, unless the mask says that it handles causality itself; what it lets be seen, in one
-    layer or by way of others in several, it must leave out of the loss by `scored`.
+    layer or by way of others in several, with another head in each, it must leave out of the loss by `scored`.
     """
     if subject.dims.site is not Site.DECODER_SELF:
         return
     mask = subject.build()
-    reach = _in_effect(mask, subject)[0]  # (H|1, L, L)
+    reach = _in_effect(mask, subject)[0].any(0)  # (L, L): heads are joined behind each layer
     for _ in range(_LENGTH.bit_length()):  # whatever can be seen by way of others
         reach = (reach.float() @ reach.float() > 0) | reach
     scored = mask.scored(positions(_LENGTH))  # (1, L)
-    leaks = (reach & torch.ones(_LENGTH, _LENGTH, dtype=torch.bool).triu(1) & scored).any(0)  # (L, L)
+    leaks = reach & torch.ones(_LENGTH, _LENGTH, dtype=torch.bool).triu(1) & scored  # (L, L)
     if leaks.any():
         i, j = first(leaks)
         raise PluginError(
@@ -99,7 +99,7 @@ def scored(subject: MaskSubject) -> None:
             f"scored gives {got} for positions of shape {tuple(everywhere.shape)}, and must give a boolean of that "
             "shape, True = enters the loss"
         )
-    for asked in (everywhere[:, 3:], everywhere.flip(1), torch.stack((everywhere[0, :4], everywhere[0, 4:]))):
+    for asked in (everywhere[:, 3:], everywhere.flip(1), everywhere.view(2, -1)):
         if not torch.equal(mask.scored(asked), whole[0][asked]):
             raise PluginError(
                 "scored says something else of a position when it is asked about others besides: go by the numbers in "

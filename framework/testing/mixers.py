@@ -11,17 +11,19 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from framework.contracts import Mixer, Site
+from framework.contracts import Mask, Mixer, Site
 from framework.errors import PluginError
 from framework.testing import modules
-from framework.testing.decoding import beam_reorder, cached_decoding
+from framework.testing.decoding import beam_reorder, cached_decoding, device
 from framework.testing.modules import LARGE
-from framework.testing.parts import Distance, Leaning, Near, Turning, plain_parts
+from framework.testing.parts import Distance, Leaning, Near, NearBothWays, Turning, plain_parts
 from framework.testing.property import Property
 from framework.testing.subject import FEW, Call, MixerSubject, Sizes, called
 from framework.testing.telling import first, kind, require_finite, same
 
 _LONG: Final = Sizes(queries=6, keys=5)
+TAKEN: Final = ("mask", "attention_score", "bias", "rotation", "attention_dropout")
+"""What a mixer can take."""
 
 
 def shape(subject: MixerSubject) -> None:
@@ -117,42 +119,80 @@ def blind_row(subject: MixerSubject) -> None:
 
 
 def takes(subject: MixerSubject) -> None:
-    """What `takes` names has an effect, and a mask hides."""
-    parts = plain_parts(subject.dims)
-    other = {
-        "mask": replace(parts, mask=Near(subject.options, subject.dims)),
-        "attention_score": replace(parts, score=Distance(subject.options, subject.dims)),
-        "bias": replace(parts, scheme=Leaning(subject.options, subject.dims)),
-        "rotation": replace(parts, scheme=Turning(subject.options, subject.dims)),
-    }
-    if unknown := subject.plugin.takes - set(other):
+    """What `takes` names has an effect, a mask hides and shows, and what it does not name has no effect."""
+    if unknown := subject.plugin.takes - set(TAKEN):
         raise PluginError(
-            f"takes names {', '.join(sorted(unknown))}, and a mixer can take {', '.join(other)}: correct the name"
+            f"takes names {', '.join(sorted(unknown))}, and a mixer can take {', '.join(TAKEN)}: correct the name"
         )
     plain = subject.build()
     (call,) = subject.calls(plain, _LONG)
-    before = _mixed(plain, call)
-    for what, changed_parts in other.items():
-        if what not in subject.plugin.takes or (what in ("bias", "rotation") and not subject.dims.site.attends_itself):
-            continue
-        mixer = subject.with_parts(changed_parts).eval()
-        mixer.load_state_dict(plain.state_dict())
-        after = _mixed(mixer, call)
-        if same(after, before).all():
+    for what, other in _others(subject).items():
+        other.load_state_dict(plain.state_dict())
+        training = what == "attention_dropout"  # which changes nothing in evaluation
+        equal = same(_mixed(other.train(training), call), _mixed(plain.train(training), call)).all()
+        of_scheme = what in ("bias", "rotation")
+        if of_scheme and not subject.dims.site.attends_itself:
+            if not equal:
+                raise PluginError(
+                    f"forward uses the {what} of the positional scheme at {subject.dims.site}, where queries and keys "
+                    "stand in two sequences: leave it to self-attention (dims.site.attends_itself)"
+                )
+        elif what in subject.plugin.takes and equal:
             raise PluginError(
                 f"takes names {what!r}, and forward gives the same with another one: use it, or leave it out of takes"
             )
-        if what == "mask":
-            seen = "x" if subject.dims.site.attends_itself else "memory"
-            at_0 = (torch.arange(call.floats[seen].size(1)) == 0)[:, None]
-            changed = _mixed(
-                mixer, call.with_(**{seen: (LARGE * call.floats[seen].flip(1)).where(at_0, call.floats[seen])})
+        elif what not in subject.plugin.takes and not equal:
+            raise PluginError(
+                f"takes does not name {what!r}, and forward gives something else with another one: name it, or rows "
+                "that differ in it are taken for the same trial; or leave it alone"
             )
-            if not (equal := same(changed, after)[:, 2:]).all():
-                raise PluginError(
-                    f"takes names 'mask', and position {first(~equal)[1] + 2} changed when one did that the mask hides "
-                    "from it: True means may attend, both for a mask and for fw.visible"
-                )
+    if "mask" in subject.plugin.takes:
+        _require_hiding(subject, plain, call)
+        if subject.dims.causal:
+            _require_showing(subject, plain, call)
+
+
+def _others(subject: MixerSubject) -> dict[str, Mixer]:
+    """Give mixers that differ from the plain one in one thing each, of all that a mixer can take."""
+    dims, parts = subject.dims, plain_parts(subject.dims)
+    chosen = {
+        "mask": replace(parts, mask=Near(subject.options, dims)),
+        "attention_score": replace(parts, score=Distance(subject.options, dims)),
+        "bias": replace(parts, scheme=Leaning(subject.options, dims)),
+        "rotation": replace(parts, scheme=Turning(subject.options, dims)),
+    }
+    mixers = {what: subject.with_parts(others) for what, others in chosen.items()}
+    return mixers | {"attention_dropout": replace(subject, dims=replace(dims, attention_dropout=0.5)).new()}
+
+
+def _require_hiding(subject: MixerSubject, plain: Mixer, call: Call) -> None:
+    mixer = _masked(subject, plain, Near(subject.options, subject.dims))
+    seen = "x" if subject.dims.site.attends_itself else "memory"
+    at_0 = (torch.arange(call.floats[seen].size(1)) == 0)[:, None]
+    before = _mixed(mixer, call)
+    after = _mixed(mixer, call.with_(**{seen: (LARGE * call.floats[seen].flip(1)).where(at_0, call.floats[seen])}))
+    if not (equal := same(after, before)[:, 2:]).all():
+        raise PluginError(
+            f"takes names 'mask', and position {first(~equal)[1] + 2} changed when one did that the mask hides from "
+            "it: True means may attend, both for a mask and for fw.visible"
+        )
+
+
+def _require_showing(subject: MixerSubject, plain: Mixer, call: Call) -> None:
+    mixer = _masked(subject, plain, NearBothWays(subject.options, subject.dims))
+    x = call.floats["x"]
+    at_1 = (torch.arange(x.size(1)) == 1)[:, None]
+    if same(_mixed(mixer, call.with_(x=(LARGE * x.flip(1)).where(at_1, x)))[:, 0], _mixed(mixer, call)[:, 0]).all():
+        raise PluginError(
+            "takes names 'mask', and position 0 does not see position 1, which a mask with handles_causality lets it "
+            "see: causality is that mask's own affair, as fw.visible has it"
+        )
+
+
+def _masked(subject: MixerSubject, plain: Mixer, mask: Mask) -> Mixer:
+    mixer = subject.with_parts(replace(plain_parts(subject.dims), mask=mask)).eval()
+    mixer.load_state_dict(plain.state_dict())
+    return mixer
 
 
 def _mixed(mixer: Mixer, call: Call) -> Tensor:
@@ -198,5 +238,5 @@ PROPERTIES: Final = (
     Property(length_one),
     Property(modules.after_training),
     Property(modules.save_and_load),
-    Property(modules.device),
+    Property(device),
 )

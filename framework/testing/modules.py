@@ -23,7 +23,7 @@ LARGE: Final = 100.0
 
 
 def dtype(subject: ModuleSubject) -> None:
-    """Vectors of float32 and of bfloat16 come back as such, finite; autocast to bfloat16 is no trouble."""
+    """Vectors of float32 and of bfloat16 come back as such, finite; under autocast to bfloat16 either trains."""
     module = subject.build()
     for kept in (torch.float32, torch.bfloat16):
         module.to(kept)
@@ -31,10 +31,10 @@ def dtype(subject: ModuleSubject) -> None:
             results = tensors(called(module, call))
             require_dtype(call.method, results, kept)
             require_finite(call.method, results, f"{kept}")
-    module.to(torch.float32)
-    with torch.autocast("cpu", torch.bfloat16):  # how `train.precision: bfloat16` runs: weights stay in float32
-        for call in _cast(subject.calls(module), torch.bfloat16):
-            require_finite(call.method, tensors(called(module, call)), "torch.bfloat16 under autocast")
+    # How `train.precision: bfloat16` runs: weights stay in float32, projections give bfloat16, norms and sums float32.
+    module = subject.build().train()
+    for given in (torch.float32, torch.bfloat16):
+        _backward(module, list(_cast(subject.calls(module), given)), f"{given} under autocast", autocast=True)
 
 
 def finite(subject: ModuleSubject) -> None:
@@ -116,23 +116,39 @@ def after_training(subject: ModuleSubject) -> None:
 
 
 def gradients(subject: ModuleSubject) -> None:
-    """Every parameter gets a gradient, and all gradients are finite."""
-    module = subject.new()
-    initialize(module, 0)
+    """Every parameter gets a gradient, and all gradients are finite.
+
+    One that is zero in all its entries counts where other weights and longer input leave it so: not behind a gate
+    that starts at zero.
+    """
+    module = subject.build().train()
     _backward(module, subject.calls(module), "a random input")
-    for name, parameter in module.named_parameters():
-        if parameter.requires_grad and parameter.grad is None:
+    learned = {name: parameter for name, parameter in module.named_parameters() if parameter.requires_grad}
+    for name, parameter in learned.items():
+        if parameter.grad is None:
             raise PluginError(
                 f"parameter {name!r} gets no gradient: no result depends on it, so it would never learn; use it, or "
                 "make it a buffer if it is fixed"
+            )
+    if all(parameter.grad.any() for parameter in learned.values() if parameter.grad is not None):
+        return
+    generator = torch.Generator().manual_seed(4)
+    with torch.no_grad():
+        for parameter in learned.values():
+            parameter += 0.1 * torch.randn(parameter.shape, generator=generator)
+    _backward(module, subject.calls(module, Sizes(queries=40, keys=40)), "a random input")
+    for name, parameter in learned.items():
+        if parameter.grad is not None and not parameter.grad.any():
+            raise PluginError(
+                f"parameter {name!r} gets a gradient of exactly zero, with other weights too, so it would never learn: "
+                "let results depend on it, or make it a buffer if it is fixed"
             )
 
 
 def zero_vectors(subject: ModuleSubject) -> None:
     """Vectors that are all zero, or all alike, give finite results and finite gradients."""
     for value in (0.0, 1.0):
-        module = subject.new()
-        initialize(module, 0)
+        module = subject.build().train()
         calls = [
             call.with_(**{name: torch.full_like(given, value) for name, given in call.floats.items()})
             for call in subject.calls(module)
@@ -184,22 +200,38 @@ def reset_parameters(subject: ModuleSubject) -> None:
 
 
 def device(subject: ModuleSubject) -> None:
-    """It runs on the device that its input is on: no tensor is made on another.
+    """It runs on the device that its input is on, in training too: no tensor is made on another.
 
     Tried without an accelerator: parameters and input say that they are on another device, while their numbers stay
     where they are; making a tensor with `device=x.device` makes one there, and mixing both is refused, as on a GPU.
     """
-    module = subject.build()
-    with elsewhere():
-        moved(module)
-        for call in subject.calls(module):
-            there = {name: None if given is None else Elsewhere(given) for name, given in call.arguments.items()}
-            for result in tensors(called(module, call.with_(**there))):
-                if not isinstance(result, Elsewhere):
-                    raise PluginError(
-                        f"{call.method} gives a tensor on another device than its input's: make tensors with "
-                        "device=x.device, where x is an argument"
-                    )
+    for training in (False, True):
+        module = subject.build().train(training)
+        with elsewhere():
+            moved(module)
+            for call in subject.calls(module):
+                results = tensors(called(module, sent(call)))
+                require_elsewhere(call.method, results)
+                for result in results:
+                    if training and result.requires_grad:
+                        result.sum().backward(retain_graph=True)
+
+
+def sent(call: Call) -> Call:
+    """Let what a method is given say that it is elsewhere, and ask for the gradients of vectors."""
+    there = {name: None if given is None else Elsewhere(given) for name, given in call.arguments.items()}
+    for name in call.floats:
+        there[name].requires_grad_()  # type: ignore[union-attr]
+    return call.with_(**there)
+
+
+def require_elsewhere(method: str, results: list[Tensor]) -> None:
+    for result in results:
+        if not isinstance(result, Elsewhere):
+            raise PluginError(
+                f"{method} gives a tensor on another device than its input's: make tensors with device=x.device, "
+                "where x is an argument"
+            )
 
 
 def _cast(calls: list[Call], kept: torch.dtype) -> Iterator[Call]:
@@ -238,14 +270,15 @@ def _all_results(module: nn.Module, calls: list[Call], seed: int) -> list[tuple[
     return found
 
 
-def _backward(module: nn.Module, calls: list[Call], given: str) -> None:
+def _backward(module: nn.Module, calls: list[Call], given: str, autocast: bool = False) -> None:
     for call in calls:
         leaves = {name: value.clone().requires_grad_() for name, value in call.floats.items()}
-        results = [result for result in tensors(called(module, call.with_(**leaves))) if result.requires_grad]
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            results = [result for result in tensors(called(module, call.with_(**leaves))) if result.requires_grad]
         require_finite(call.method, results, given)
         generator = torch.Generator().manual_seed(3)
         for result in results:
-            result.backward(torch.randn(result.shape, generator=generator), retain_graph=True)
+            result.backward(torch.randn(result.shape, generator=generator).to(result.dtype), retain_graph=True)
         for name, leaf in [*leaves.items(), *module.named_parameters()]:
             if leaf.grad is not None and not leaf.grad.isfinite().all():
                 raise PluginError(

@@ -48,6 +48,13 @@ class Near(Mask):
         return (query_positions[:, :, None] - key_positions[:, None]).abs()[:, None] <= 1  # (B|1, 1, Q, K)
 
 
+class NearBothWays(Near):
+    """The next position too, in a decoder."""
+
+    name = "near_both_ways"
+    handles_causality = True
+
+
 class Unplaced(PositionalScheme):
     """No positions."""
 
@@ -55,12 +62,13 @@ class Unplaced(PositionalScheme):
 
 
 class Leaning(Unplaced):
-    """A bias towards late keys."""
+    """A bias towards near keys, whose differences depend on the query: a line would shift a query's scores alike."""
 
     name = "leaning"
 
     def bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
-        return 0.5 * (key_positions[:, None] - query_positions[:, :, None])[:, None]  # (B|1, 1, Q, K)
+        distance = key_positions[:, None] - query_positions[:, :, None]  # (B|1, Q, K)
+        return -0.1 * distance[:, None].square()  # (B|1, 1, Q, K)
 
 
 class Turning(Unplaced):

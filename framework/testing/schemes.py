@@ -36,7 +36,7 @@ def by_position(subject: SchemeSubject) -> None:
     scheme = subject.build()
     limit = scheme.max_positions
     length = 8 if limit is None else min(8, limit)
-    everywhere = positions(length)
+    everywhere = positions(length)  # (1, L)
     for call in subject.calls(scheme, Sizes(queries=length, keys=length)):
         whole = _result(scheme, call)
         for what, places in (
@@ -53,18 +53,17 @@ def by_position(subject: SchemeSubject) -> None:
                 after = _result(scheme, Call(call.method, {"x": x[..., places, :], "positions": places[None]}))
                 before = whole[..., places, :]
             _require_same(call.method, after, before, what)
-        if call.method != "bias":  # each row at positions of its own
-            x = call.floats["x"]
-            shifted = torch.stack((everywhere[0], everywhere[0].flip(0)))  # (2, L)
-            after = _result(scheme, Call(call.method, {"x": x, "positions": shifted}))
-            for row in range(2):
-                alone = call.with_(x=x[row : row + 1], positions=shifted[row : row + 1])
-                _require_same(
-                    call.method,
-                    after[row : row + 1],
-                    _result(scheme, alone),
-                    "other positions in each row",
-                )
+        per_row = torch.cat((everywhere, everywhere.roll(1, dims=1)))  # (2, L)
+        of_rows = call.with_(**{name: per_row for name in call.arguments if name.endswith("positions")})
+        after = _result(scheme, of_rows)
+        for row in range(2):
+            one = {name: None if given is None else given[row : row + 1] for name, given in of_rows.arguments.items()}
+            _require_same(
+                call.method,
+                after[row : row + 1] if after.size(0) > 1 else after,  # an answer for all rows must be right for each
+                _result(scheme, Call(call.method, one)),
+                "other positions in each row",
+            )
 
 
 def max_positions(subject: SchemeSubject) -> None:
@@ -130,8 +129,10 @@ def _require_shapes(subject: SchemeSubject, sizes: Sizes) -> None:
         if call.method == "bias":
             if result is None:
                 continue
-            whole: tuple[int, ...] = (sizes.rows, subject.dims.num_heads, sizes.queries, sizes.keys)
-            fitting = isinstance(result, Tensor) and result.is_floating_point() and fits(tuple(result.shape), whole)
+            queries, keys = (given.size(1) for given in call.arguments.values() if given is not None)
+            pairs = (sizes.rows, subject.dims.num_heads, queries, keys)
+            whole: tuple[int, ...] = pairs
+            fitting = isinstance(result, Tensor) and result.is_floating_point() and fits(tuple(result.shape), pairs)
             must = "(B|1, H|1, Q, K), or None for nothing"
         else:
             whole = tuple(call.floats["x"].shape)
@@ -146,9 +147,9 @@ PROPERTIES: Final = (
     Property(modules.reset_parameters, founding=True),
     Property(shape, quick=True, founding=True),
     Property(modules.finite, quick=True),
-    Property(modules.dtype, quick=True),
     Property(modules.deterministic, quick=True, founding=True),
     Property(modules.input_unchanged, quick=True, founding=True),
+    Property(modules.dtype, quick=True),
     Property(by_position, quick=True),
     Property(modules.batch_rows, quick=True),
     Property(max_positions),

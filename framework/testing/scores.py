@@ -33,7 +33,7 @@ def length_one(subject: ScoreSubject) -> None:
 
 
 def pairwise(subject: ScoreSubject) -> None:
-    """Entry (i, j) depends on query i and key j only, in training too."""
+    """Entry (i, j) of a head depends on its query i and key j only, in training too."""
     score: AttentionScore = subject.build()
     query, key = _query_and_key(score, subject)
     for training in (True, False):
@@ -140,6 +140,10 @@ def _afterwards(score: AttentionScore, query: Tensor, key: Tensor, before: Tenso
         at_query = (torch.arange(query.size(2)) == i)[:, None]  # (Q, 1)
         scores = _scores(score, other_query.where(at_query, query), key)
         yield f"query {i} did", before.where(at_query, scores)
+    at_first = (torch.arange(query.size(1)) == 0)[:, None, None]  # (H, 1, 1)
+    for kept in (at_first, ~at_first):
+        scores = _scores(score, query.where(kept, other_query), key.where(kept, other_key))
+        yield "other heads did", scores.where(kept, before)
     if not score.training:  # other shapes draw other numbers, of which there are none now
         first_column, earlier = before[..., :1], before[:, :, :-1]
         without_last = _scores(score, query, key[:, :, :-1])
@@ -158,9 +162,9 @@ PROPERTIES: Final = (
     Property(modules.reset_parameters, founding=True),
     Property(shape, quick=True, founding=True),
     Property(modules.finite, quick=True),
-    Property(modules.dtype, quick=True),
     Property(modules.deterministic, quick=True, founding=True),
     Property(modules.input_unchanged, quick=True, founding=True),
+    Property(modules.dtype, quick=True),
     Property(pairwise, quick=True),
     Property(modules.batch_rows, quick=True),
     Property(fused_equals_plain, quick=True),

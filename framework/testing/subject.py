@@ -6,7 +6,7 @@ Shapes: B batch, H heads, Q query length, K key length, L length, S source lengt
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, NamedTuple
 
 import torch
@@ -43,6 +43,16 @@ SMALL: Final = Dims(
     site=Site.DECODER_SELF,
 )
 """Sizes that all differ, with every dropout on; `num_heads · d_k` is not d_model."""
+
+SIZES: Final = (
+    SMALL,
+    replace(SMALL, d_model=48, d_ff=96, d_v=8),
+    replace(SMALL, d_model=64, d_ff=256, d_v=8, num_heads=8),
+    replace(SMALL, d_model=512, d_ff=2048, d_k=64, d_v=64, num_heads=8),
+)
+"""Tried one after another until a part's constructor takes them: in all others `num_heads · d_k` is d_model, and the
+last are those of the base model of Vaswani et al. 2017 (arXiv:1706.03762, table 3).
+"""
 
 
 class Sizes(NamedTuple):

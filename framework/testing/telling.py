@@ -58,11 +58,9 @@ def require_finite(method: str, results: list[Tensor], given: str) -> None:
             )
 
 
-def fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    """Whether a shape is a whole one, or has 1 in some places, or lacks some of the first."""
-    return len(shape) <= len(whole) and all(
-        size in (1, full) for size, full in zip(shape[::-1], whole[::-1], strict=False)
-    )
+def fits(shape: tuple[int, ...], whole: tuple[int, int, int, int]) -> bool:
+    """Whether a shape is `(B|1, H|1, Q, K)`, with all sizes of a whole one or 1 for its first two."""
+    return shape[2:] == whole[2:] and all(size in (1, full) for size, full in zip(shape[:2], whole[:2], strict=True))
 
 
 def in_pieces(length: int, pieces: tuple[int, ...]) -> Iterator[slice]:

@@ -159,3 +159,19 @@ def test_a_file_that_would_hide_a_module_is_refused_unless_it_is_inside_a_packag
         new("mixer", "random")
     (tmp_path / "__init__.py").touch()
     assert new("mixer", "random").plugin.exists()
+
+
+@pytest.mark.parametrize("name", ["conftest", "test_mine"])
+def test_a_name_that_would_make_the_plugin_a_test_is_refused(new, tmp_path, name):
+    with pytest.raises(fw.SpecError, match="would be passed over in a folder of plugins, as tests are: choose a name"):
+        new("mask", name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("folder", ["taken", "taken/below"])
+def test_a_folder_in_whose_place_is_a_file_is_refused(tmp_path, folder):
+    (tmp_path / "taken").write_text("mine")
+    said = ablate("plugins", "new", "mask", "mine", "--folder", tmp_path / folder)
+    assert (said.code, said.out) == (2, "")
+    assert said.err == f"{tmp_path / folder} cannot be made: a file is in its place: choose another --folder\n"
+    assert (tmp_path / "taken").read_text() == "mine"

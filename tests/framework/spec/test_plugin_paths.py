@@ -19,6 +19,12 @@ def test_a_path_without_plugins_says_why(tmp_path):
     assert why_no_plugins(tmp_path / "none.py") == f"the plugin {tmp_path / 'none.py'} does not exist"
     assert why_no_plugins(notes) == f"the plugin {notes} is no Python file or folder"
     assert why_no_plugins(empty) == f"the folder {empty} holds no Python file"
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_mine.py").touch()
+    assert why_no_plugins(tmp_path / "tests") == (
+        f"the folder {tmp_path / 'tests'} holds no Python file but test_*.py, conftest.py or __init__.py, which are no "
+        "plugins there: rename one, or name the file itself"
+    )
     assert [python_files(path) for path in (tmp_path / "none.py", notes, empty)] == [[], [], []]
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+import torch
 
 from framework.registry import Registry
 from framework.testing.cases import costs_of
-from framework.testing.cost import growth
+from framework.testing.cost import growth, passes
+from framework.testing.subject import SMALL, ScoreSubject
 
 
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0])
@@ -40,3 +42,12 @@ def test_a_scheme_that_knows_fewer_positions_is_timed_up_to_its_last(registry):
 def test_what_does_nothing_costs_nothing(registry):
     assert told(registry, "positional_scheme", "none") == [None]
     assert told(registry, "mask", "full") == []
+
+
+def test_a_score_is_timed_inside_attention_which_gives_a_context(registry):
+    kernel = registry.plugin("attention_score", "kernel")
+    subject = ScoreSubject(kernel, kernel.Options())
+    module = subject.build()
+    module.forward = None  # the scores of a dot-product form are not what runs
+    (timed,) = passes(subject, module, 32)
+    assert timed().shape == torch.Size((1, SMALL.num_heads, 32, SMALL.d_v))

@@ -29,8 +29,8 @@ def parts(registry, kind, **fields):
     return [part for part in parts_of(model(registry, **fields), registry) if part.kind == kind]
 
 
-def said_of(folder, contract, body):
-    """What a plugin named `mine` with this class body is told, or None."""
+def plugin_file(folder, contract, body):
+    """Write a plugin named `mine` with this class body."""
     path = folder / "mine.py"
     path.write_text(
         '"""Made for a test."""\n\nimport torch\nimport torch.nn.functional as F\n\nimport framework as fw\n\n\n'
@@ -38,7 +38,12 @@ def said_of(folder, contract, body):
         + textwrap.indent(textwrap.dedent(body), "    ")
         + f"\n\n@fw.hookimpl\ndef {KINDS[contract]}():\n    return Mine\n"
     )
-    registry = Registry.load([path])
+    return path
+
+
+def said_of(folder, contract, body):
+    """What a plugin named `mine` with this class body is told, or None."""
+    registry = Registry.load([plugin_file(folder, contract, body)])
     told = (broken(part, registry) for part in parts(registry, KINDS[contract], **{KINDS[contract]: "mine"}))
     return next(filter(None, told), None)
 
@@ -126,6 +131,27 @@ def test_heads_and_what_they_divide_are_kept(registry):
         part.dims for part in parts(registry, "mixer", num_heads=3, d_model=100, d_k=7, architecture="decoder_only")
     }
     assert (dims.num_heads, dims.d_k, dims.d_model) == (3, 7, 100)
+
+
+WIDTHS = """
+def __init__(self, options, dims):
+    super().__init__(options, dims)
+    if dims.d_model % 32:
+        raise fw.SpecError(f"needs a multiple of 32, not {dims.d_model}")
+
+def forward(self, x):
+    return x"""
+
+
+@pytest.mark.parametrize(("wrong", "words"), [("", None), (".cumsum(1)", "forward mixes positions")])
+def test_a_part_that_takes_no_few_channels_is_tried_at_the_row_s_own(tmp_path, wrong, words):
+    path = plugin_file(tmp_path, "FeedForward", WIDTHS + wrong)
+    registry = Registry.load([path])
+    found = parts(registry, "feed_forward", feed_forward="mine", d_model=512, num_heads=8, d_k=8, d_v=8)
+    assert {part.dims.d_model for part in found} == {512}
+    for part in found:
+        said = broken(part, registry)
+        assert (said is None) if words is None else (said is not None and words in said)
 
 
 @pytest.mark.parametrize(
@@ -282,8 +308,7 @@ def test_what_a_score_raises_is_told_with_its_line(tmp_path, line, words):
     [
         "None",
         "torch.ones(1, 1, query_positions.size(1), key_positions.size(1), device=key_positions.device).bool()",
-        "torch.ones(query_positions.size(1), key_positions.size(1), device=key_positions.device).bool()",
-        "key_positions[:, None, None] < 1",
+        "(key_positions[:, None, None] < 1).expand(-1, -1, query_positions.size(1), -1)",
     ],
 )
 def test_a_mask_that_fits_keeps_the_contract(tmp_path, result):
@@ -307,6 +332,14 @@ def test_a_mask_that_fits_keeps_the_contract(tmp_path, result):
         (
             "key_positions[:, None, :, None] <= query_positions[:, None, None, :]",
             "allowed gives shape (B, 1, 4, 3) for 3 queries and 4 keys, and must give (B|1, H|1, Q, K)",
+        ),
+        (
+            "key_positions[:, None, None] < 1",
+            "allowed gives shape (B, 1, 1, 4) for 3 queries and 4 keys, and must give (B|1, H|1, Q, K)",
+        ),
+        (
+            "key_positions[0] <= query_positions[0][:, None]",
+            "allowed gives shape (3, 4) for 3 queries and 4 keys, and must give (B|1, H|1, Q, K)",
         ),
         (
             "(key_positions[:, None] <= query_positions[..., None])[:, None, None]",

@@ -98,6 +98,19 @@ class ByTime(Right):
         return f"{super().fingerprint()}/{time.time_ns()}"
 
 
+class DrawsAnOrder(Right):
+    """Draws the order of its pairs when it is made."""
+
+    name = "draws_an_order"
+
+    def __init__(self, *settings: object) -> None:
+        super().__init__(*settings)  # type: ignore[arg-type]
+        self._seed = random.random()
+
+    def pairs(self, split: str) -> Iterable[fw.Pair]:
+        return random.Random(self._seed).sample(list(super().pairs(split)), 20)
+
+
 class TextWithSource(fw.TextCorpus):
     """Texts by themselves that come with a source."""
 
@@ -115,4 +128,6 @@ class TextWithSource(fw.TextCorpus):
 
 @fw.hookimpl
 def corpus() -> tuple[type[fw.Corpus], ...]:
-    return Right, Overlaps, NoDev, NamesTwice, EmptySplit, Numbers, Shuffles, UsedUp, ByTime, TextWithSource
+    return (
+        Right, Overlaps, NoDev, NamesTwice, EmptySplit, Numbers, Shuffles, UsedUp, ByTime, DrawsAnOrder, TextWithSource,
+    )  # fmt: skip

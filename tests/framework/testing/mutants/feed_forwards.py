@@ -81,6 +81,41 @@ class Detaches(Right):
         return self.outer(F.relu(self.inner(x)).detach())
 
 
+class Squeezes(Right):
+    """Loses the axis of positions where there is one."""
+
+    name = "squeezes"
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).squeeze(1)
+
+
+class ScalesInPlaceInTraining(Right):
+    """Scales its input where it stands, in training."""
+
+    name = "scales_in_place_in_training"
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.training:
+            with torch.no_grad():
+                x *= 2
+        return super().forward(x)
+
+
+class Grouped(Right):
+    """Refuses what 32 groups of channels do not divide: right."""
+
+    name = "grouped"
+
+    def __init__(self, options: fw.Options, dims: fw.Dims) -> None:
+        if dims.d_model % 32:
+            raise fw.SpecError(f"d_model must be a multiple of 32, not {dims.d_model}")
+        super().__init__(options, dims)
+
+
 @fw.hookimpl
 def feed_forward() -> tuple[type[fw.FeedForward], ...]:
-    return Right, MixesPositions, NormalisedOverTheBatch, RootOfZero, Narrows, OnTheCpu, Detaches
+    return (
+        Right, MixesPositions, NormalisedOverTheBatch, RootOfZero, Narrows, OnTheCpu, Detaches, Squeezes,
+        ScalesInPlaceInTraining, Grouped,
+    )  # fmt: skip

@@ -128,9 +128,66 @@ class ScoresByPlace(SeesThePrefix):
         return super().scored(torch.arange(positions.size(1), device=positions.device).expand_as(positions))
 
 
+class TwoHeads(fw.Mask):
+    """One head sees what is not scored, the others the past: together they see the future in two layers."""
+
+    name = "two_heads"
+    handles_causality = True
+
+    def __init__(self, options: fw.Options, dims: fw.Dims) -> None:
+        super().__init__(options, dims)
+        self.num_heads = dims.num_heads
+
+    def allowed(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        query, key = query_positions[:, None, :, None], key_positions[:, None, None]
+        first = torch.arange(self.num_heads, device=query.device)[:, None, None] == 0  # (H, 1, 1)
+        return torch.where(first, (key == query) | (key == 5), key <= query)  # (B|1, H, Q, K)
+
+    def scored(self, positions: Tensor) -> Tensor:
+        return positions != 5
+
+
+class Landmarks(fw.Mask):
+    """Every twelfth position is seen by all, and scored nevertheless."""
+
+    name = "landmarks"
+    handles_causality = True
+
+    def allowed(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        query, key = query_positions[:, None, :, None], key_positions[:, None, None]
+        return (key <= query) | (key % 12 == 11)  # (B|1, 1, Q, K)
+
+
+class CrossesRows(Right):
+    """Compares each row's queries with every row's keys."""
+
+    name = "crosses_rows"
+
+    def allowed(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        return (query_positions[:, None, :, None] - key_positions[None, :, None]).abs() < 3
+
+
+class FirstRow(Right):
+    """Goes by the positions of the first row."""
+
+    name = "first_row"
+
+    def allowed(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        return super().allowed(query_positions[:1], key_positions[:1])
+
+
+class Squeezes(Right):
+    """Loses the axis of queries where there is one."""
+
+    name = "squeezes"
+
+    def allowed(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        return super().allowed(query_positions, key_positions).squeeze(2)
+
+
 @fw.hookimpl
 def mask() -> tuple[type[fw.Mask], ...]:
     return (
         Right, Inverted, Numbers, ByPlace, Transposed, OnTheCpu, Shifts, SeesThePrefix, ScoresThePrefix,
-        ByWayOfTheFirst, ScoresNumbers, ScoresByPlace,
+        ByWayOfTheFirst, ScoresNumbers, ScoresByPlace, TwoHeads, Landmarks, CrossesRows, FirstRow, Squeezes,
     )  # fmt: skip

@@ -1,12 +1,11 @@
-"""Right mixers, a running mean and plain attention, and wrong ones that differ from one of them in one thing each.
+"""A right mixer, a running mean, and wrong ones that differ from it in one thing each.
 
-Shapes: B batch, L length, K keys, D d_model.
+Shapes: B batch, L length, D d_model.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -229,121 +228,54 @@ class SaysItMasks(Right):
     takes = frozenset({"mask"})
 
 
-@dataclass(frozen=True)
-class Seen(fw.State):
-    """What may be attended."""
+class SeesAheadInTraining(Right):
+    """A convolution that is centred in a decoder too, but not in evaluation."""
 
-    x: Tensor
-    """(B, K, D)"""
-    positions: Tensor
-    """(1, K)"""
-    padding: Tensor
-    """(B, K)"""
+    name = "sees_ahead_in_training"
 
-    def reorder(self, beam: Tensor) -> Seen:
-        return Seen(self.x[beam], self.positions, self.padding[beam])
+    def mean(self, total: Tensor, count: Tensor, x: Tensor) -> Tensor:
+        later = F.pad(total, (0, 0, 0, 1))[:, 1:] if self.dims.causal and self.training else 0.0
+        return super().mean(total + later, count, x)
 
 
-class Nothing(fw.State):
-    """Before the first position."""
+class ReadsPaddingInTraining(Right):
+    """Takes padding for words, but not in evaluation."""
 
-    def reorder(self, beam: Tensor) -> Nothing:
-        return self
+    name = "reads_padding_in_training"
 
-
-class Attends(fw.Mixer):
-    """Attention in one head without projections but one, made for a test."""
-
-    name = "attends"
-    takes: ClassVar[frozenset[str]] = frozenset({"attention_score", "mask", "bias"})
-
-    def __init__(self, options: fw.Options, dims: fw.Dims, parts: fw.Parts) -> None:
-        super().__init__(options, dims, parts)
-        self.dims = dims
-        self.parts = parts
-        self.value = fw.Linear(dims.d_model, dims.d_model)
-        self.score = parts.score
-
-    def start(self) -> Nothing:
-        return Nothing()
-
-    def forward(
-        self,
-        x: Tensor,
-        positions: Tensor,
-        padding: Tensor,
-        memory: Tensor | None = None,
-        memory_padding: Tensor | None = None,
-        state: fw.State | None = None,
-    ) -> tuple[Tensor, fw.State | None]:
-        if memory is not None and memory_padding is not None:
-            seen = Seen(memory, torch.arange(memory.size(1), device=x.device)[None], memory_padding)
-        else:
-            seen = self.followed(state, Seen(x, positions, padding))
-        query, key, value = (part[:, None] for part in (x, seen.x, self.value(seen.x)))  # (B, 1, ., D)
-        bias = self.parts.scheme.bias(positions, seen.positions) if self.dims.site.attends_itself else None
-        context = self.context(query, key, value, self.visible(positions, seen), bias)  # (B, 1, L, D)
-        return context[:, 0], None if state is None else seen
-
-    def followed(self, state: fw.State | None, new: Seen) -> Seen:
-        if not isinstance(state, Seen):
-            return new
-        pairs = ((state.x, new.x), (state.positions, new.positions), (state.padding, new.padding))
-        return Seen(*(torch.cat(pair, dim=1) for pair in pairs))
-
-    def visible(self, positions: Tensor, seen: Seen) -> Tensor | None:
-        return fw.visible(self.parts.mask, self.dims, positions, seen.positions, seen.padding)
-
-    def context(self, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, bias: Tensor | None) -> Tensor:
-        return fw.attend(self.score, query, key, value, allowed, bias)
+    def real(self, value: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
+        return super().real(value, padding | self.training)
 
 
-class TakesTheMaskInverted(Attends):
-    """Takes True for hidden, as another of torch's modules does."""
+class SqueezesOnePosition(Right):
+    """Loses the axis of positions where there is one."""
 
-    name = "takes_the_mask_inverted"
+    name = "squeezes_one_position"
+    sites = frozenset({fw.Site.ENCODER_SELF})  # a decoder takes steps of one
 
-    def visible(self, positions: Tensor, seen: Seen) -> Tensor | None:
-        allowed = super().visible(positions, seen)
-        return None if allowed is None else ~allowed
-
-
-class AddsTheMask(Attends):
-    """Takes the mask for numbers, which hide nothing."""
-
-    name = "adds_the_mask"
-
-    def context(self, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, bias: Tensor | None) -> Tensor:
-        added = 0.0 if allowed is None else allowed.to(query.dtype)
-        return super().context(query, key, value, None, added if bias is None else added + bias)  # type: ignore[arg-type]
+    def mean(self, total: Tensor, count: Tensor, x: Tensor) -> Tensor:
+        return super().mean(total, count, x).squeeze(1)
 
 
-class AddsInfinity(Attends):
-    """Adds -inf before its own softmax, and hides the NaN of a row of it, but not from the gradients."""
+class OnTheCpuInTraining(Right):
+    """Drops channels out by numbers that it draws on the device that is the default."""
 
-    name = "adds_infinity"
+    name = "on_the_cpu_in_training"
 
-    def context(self, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, bias: Tensor | None) -> Tensor:
-        scores = self.score(query, key) + (0.0 if bias is None else bias)
-        if allowed is not None:
-            scores = scores + torch.zeros_like(scores).masked_fill(~allowed, float("-inf"))
-        return scores.softmax(-1).nan_to_num(0.0) @ value
+    def mean(self, total: Tensor, count: Tensor, x: Tensor) -> Tensor:
+        y = super().mean(total, count, x)
+        return y * (torch.rand(x.size(-1)) > 0.1) if self.training else y
 
 
-class SaysItRotates(Attends):
-    """Says that it takes rotation, and rotates nothing."""
+class OnTheCpuBehindAState(Right):
+    """Adds a tensor to what it remembers that it makes on the device that is the default."""
 
-    name = "says_it_rotates"
-    takes = Attends.takes | {"rotation"}
+    name = "on_the_cpu_behind_a_state"
 
-
-class RestartsPositions(Attends):
-    """Counts the positions behind a cache from zero again."""
-
-    name = "restarts_positions"
-
-    def followed(self, state: fw.State | None, new: Seen) -> Seen:
-        return super().followed(state, replace(new, positions=new.positions - new.positions[:, :1]))
+    def remembered(self, total: Tensor, count: Tensor) -> Sums:
+        after = super().remembered(total, count)
+        assert isinstance(after.total, Tensor)
+        return Sums(after.total + torch.zeros(after.total.shape), after.count)
 
 
 @fw.hookimpl
@@ -351,5 +283,6 @@ def mixer() -> tuple[type[fw.Mixer], ...]:
     return (
         Right, ReadsPadding, CountsPadding, MeanOfNothing, KnowsTheLength, SeesAhead, ForgetsTheLast, NeverReorders,
         AlwaysAState, NoStateAfter, CentredOverTheBatch, DropsOutAlways, Widens, OnTheCpu, NamesWhatThereIsNot,
-        SaysItMasks, Attends, TakesTheMaskInverted, AddsTheMask, AddsInfinity, SaysItRotates, RestartsPositions,
+        SaysItMasks, SeesAheadInTraining, ReadsPaddingInTraining, SqueezesOnePosition, OnTheCpuInTraining,
+        OnTheCpuBehindAState,
     )  # fmt: skip

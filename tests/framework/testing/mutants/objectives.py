@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -68,23 +68,6 @@ class WithoutSource(Right):
 
     name = "without_source"
     architectures: ClassVar[frozenset[str]] = frozenset({"encoder_decoder"})
-
-
-class UnknownArchitecture(Right):
-    """Is for an architecture that there is not."""
-
-    name = "unknown_architecture"
-    architectures: ClassVar[frozenset[str]] = frozenset({"decoder_alone"})
-
-
-class LearnsNothing(Right):
-    """Cuts the loss off from the logits."""
-
-    name = "learns_nothing"
-
-    def loss(self, logits: Tensor, batch: fw.Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
-        total, tokens = super().loss(logits, batch, label_smoothing)
-        return total.detach().requires_grad_(), tokens
 
 
 class ForgetsTheEnd(Right):
@@ -154,67 +137,77 @@ class ChangesExamples(Right):
         return super().batch(sources, targets, generator)
 
 
-class MeanLoss(Right):
-    """Divides the loss by its tokens."""
+class Translates(Right):
+    """Says a target of which the encoder reads the source: right."""
 
-    name = "mean_loss"
+    name = "translates"
+    architectures: ClassVar[frozenset[str]] = frozenset({"encoder_decoder"})
 
-    def loss(self, logits: Tensor, batch: fw.Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
-        total, tokens = super().loss(logits, batch, label_smoothing)
-        return total / tokens, tokens
+    def lengths(self, source_lengths: Tensor, target_lengths: Tensor) -> Tensor:
+        return torch.maximum(source_lengths, target_lengths) + 1
 
-
-class CountsEverything(Right):
-    """Counts padding as tokens."""
-
-    name = "counts_everything"
-
-    def loss(self, logits: Tensor, batch: fw.Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
-        total, _ = super().loss(logits, batch, label_smoothing)
-        return total, torch.tensor(batch.scored.numel())
+    def batch(self, sources: Sequence[Tensor], targets: Sequence[Tensor], generator: Generator) -> fw.Batch:
+        source, padding = fw.padded([torch.cat((pieces, torch.tensor([fw.EOS]))) for pieces in sources])
+        batch = super().batch([pieces[:0] for pieces in sources], targets, generator)
+        return replace(batch, source=source, source_padding=padding)
 
 
-class ReadsUnscoredLogits(Right):
-    """Adds a penalty on all logits."""
+class ReadsPaddingOfTheSource(Translates):
+    """Says that all of the source is real."""
 
-    name = "reads_unscored_logits"
+    name = "reads_padding_of_the_source"
 
-    def loss(self, logits: Tensor, batch: fw.Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
-        total, tokens = super().loss(logits, batch, label_smoothing)
-        return total + logits.float().logsumexp(-1).square().sum(), tokens
-
-
-class HalfPrecision(Right):
-    """Sums in the precision of the logits."""
-
-    name = "half_precision"
-
-    def loss(self, logits: Tensor, batch: fw.Batch, label_smoothing: float) -> tuple[Tensor, Tensor]:
-        total, tokens = super().loss(logits, batch, label_smoothing)
-        return total.to(logits.dtype), tokens
+    def batch(self, sources: Sequence[Tensor], targets: Sequence[Tensor], generator: Generator) -> fw.Batch:
+        batch = super().batch(sources, targets, generator)
+        return replace(batch, source_padding=torch.ones_like(batch.source, dtype=torch.bool))  # type: ignore[arg-type]
 
 
-class UnknownMetric(Right):
-    """Names a metric that nothing gives."""
+class SourceOutsideTheVocabulary(Translates):
+    """Counts the pieces of sources behind those of targets."""
 
-    name = "unknown_metric"
-    metrics = ("perplexity", "kindness")
+    name = "source_outside_the_vocabulary"
+
+    def batch(self, sources: Sequence[Tensor], targets: Sequence[Tensor], generator: Generator) -> fw.Batch:
+        batch = super().batch(sources, targets, generator)
+        assert batch.source is not None
+        return replace(batch, source=batch.source + 1000)
 
 
-class PerSentence(Right):
-    """Gives a metric for each sentence, not for each token."""
+class SourceInNumbers(Translates):
+    """Gives a source of numbers that are not whole."""
 
-    name = "per_sentence"
+    name = "source_in_numbers"
 
-    def per_token(self, logits: Tensor, batch: fw.Batch) -> Mapping[str, Tensor]:
-        return {"accuracy": super().per_token(logits, batch)["accuracy"].all(1)}
+    def batch(self, sources: Sequence[Tensor], targets: Sequence[Tensor], generator: Generator) -> fw.Batch:
+        batch = super().batch(sources, targets, generator)
+        assert batch.source is not None
+        return replace(batch, source=batch.source.float())
+
+
+class ReadsPadding(Right):
+    """Says that all is real."""
+
+    name = "reads_padding"
+
+    def batch(self, sources: Sequence[Tensor], targets: Sequence[Tensor], generator: Generator) -> fw.Batch:
+        batch = super().batch(sources, targets, generator)
+        return replace(batch, target_padding=torch.ones_like(batch.target_padding))
+
+
+class StartsElsewhere(Right):
+    """Generates without the source that it is trained with."""
+
+    name = "starts_elsewhere"
+
+    def batch(self, sources: Sequence[Tensor], targets: Sequence[Tensor], generator: Generator) -> fw.Batch:
+        generating = not any(map(len, targets))
+        return super().batch([pieces[:0] for pieces in sources] if generating else sources, targets, generator)
 
 
 @fw.hookimpl
 def objective() -> tuple[type[fw.Objective], ...]:
     return (
-        Right, ScoresPadding, ScoresNothing, OutsideTheVocabulary, WithoutSource, UnknownArchitecture,
-        LearnsNothing, ForgetsTheEnd, DrawsByItself, DrawsForTheBatch, SeesTheAnswer,
-        NothingToStartFrom, ChangesExamples, MeanLoss, CountsEverything, ReadsUnscoredLogits, HalfPrecision,
-        UnknownMetric, PerSentence,
+        Right, ScoresPadding, ScoresNothing, OutsideTheVocabulary, WithoutSource, ForgetsTheEnd, DrawsByItself,
+        DrawsForTheBatch, SeesTheAnswer, NothingToStartFrom, ChangesExamples, Translates, ReadsPaddingOfTheSource,
+        SourceOutsideTheVocabulary, SourceInNumbers, ReadsPadding, StartsElsewhere,
     )  # fmt: skip

@@ -149,9 +149,46 @@ class OnTheCpu(Right):
         return x * torch.ones(x.size(-1), dtype=x.dtype)
 
 
+class InSteps(Right):
+    """Takes positions to follow each other from the first."""
+
+    name = "in_steps"
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        return super().embed(x, positions[:, :1] + torch.arange(positions.size(1), device=x.device))
+
+
+class BiasByTheFirstRow(Right):
+    """Its bias goes by the positions of the first row."""
+
+    name = "bias_by_the_first_row"
+
+    def bias(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        return super().bias(query_positions[:1], key_positions[:1])
+
+
+class RealLimit(Right):
+    """Its limit is no whole number."""
+
+    name = "real_limit"
+
+    @property
+    def max_positions(self) -> float:  # type: ignore[override]
+        return float(ROWS)
+
+
+class Squeezes(Right):
+    """Loses the axis of positions where there is one."""
+
+    name = "squeezes"
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        return super().embed(x, positions).squeeze(1)
+
+
 @fw.hookimpl
 def positional_scheme() -> tuple[type[fw.PositionalScheme], ...]:
     return (
         Right, CountsFromZero, BiasByPlace, OneRow, Wraps, SaysNoLimit, FailsInTorch, Transposed, Halves,
-        CentredOverTheBatch, AddsInPlace, OnTheCpu,
+        CentredOverTheBatch, AddsInPlace, OnTheCpu, InSteps, BiasByTheFirstRow, RealLimit, Squeezes,
     )  # fmt: skip

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from pydantic import BaseModel, ConfigDict, field_validator
 from torch import Tensor, nn
 
 import framework as fw
@@ -258,72 +257,10 @@ class KeepsCount(Right):
         return super().forward(query, key) * (1 + self.calls)
 
 
-class TakesAnyOption(Right):
-    """Its options take whatever there is."""
-
-    name = "takes_any_option"
-
-    class Options(Right.Options):
-        model_config = ConfigDict(extra="allow")
-
-
-class Loose(BaseModel):
-    """Takes whatever key there is."""
-
-    bound: float = 1.0
-
-
-class TakesAnyOptionInside(Right):
-    """One of its options takes whatever there is inside of it."""
-
-    name = "takes_any_option_inside"
-
-    class Options(Right.Options):
-        clip: Loose | None = None
-
-
-class ReadsBackOther(Right):
-    """Its options change each time that they are read."""
-
-    name = "reads_back_other"
-
-    class Options(Right.Options):
-        @field_validator("scale")
-        @classmethod
-        def _half(cls, scale: float) -> float:
-            return scale / 2
-
-
-class NeedsAnOption(Right):
-    """Its options need what its samples do not give."""
-
-    name = "needs_an_option"
-
-    class Options(Right.Options):
-        exponent: int
-
-
-class NoSamples(Right):
-    """Gives no options to be tried with."""
-
-    name = "no_samples"
-
-    @classmethod
-    def samples(cls, folder: Path) -> Iterable[Mapping[str, Any]]:
-        return ()
-
-
-class Terse(Right):
-    """A score."""
-
-    name = "terse"
-
-
 @fw.hookimpl
 def attention_score() -> tuple[type[fw.AttentionScore], ...]:
     return (
         Right, ByTheirDeviation, Softmaxed, NormalisedOverTheBatch, LooksAhead, ByPlace, ChangesItsInput, OnTheCpu,
         RootOfZero, Hides, Single, Transposed, Squeezes, Misspelt, OtherFeatures, NeverUsed, FilledInTheConstructor,
-        NotFilled, NotSaved, DropsOutAlways, KeepsCount, TakesAnyOption, TakesAnyOptionInside, ReadsBackOther,
-        NeedsAnOption, NoSamples, Terse,
+        NotFilled, NotSaved, DropsOutAlways, KeepsCount,
     )  # fmt: skip

@@ -1,0 +1,53 @@
+"""What is told of each wrong attention score."""
+
+from __future__ import annotations
+
+BROKEN = (
+    # mutant, the property that it breaks, what is said of it, and what else is broken by it
+    ("by_their_deviation", "pairwise", "a score sees one query and one key at a time", ()),
+    ("softmaxed", "pairwise", "entry (0, 1) changed when key 0 did", ()),
+    ("looks_ahead", "pairwise", "compute it from query 0 and key 3 alone", ()),
+    ("by_place", "pairwise", "when other queries were left out", ()),
+    ("normalised_over_the_batch", "batch_rows", "when the others did, in training", ()),
+    ("changes_its_input", "input_unchanged", "changes its query in place", ()),
+    ("on_the_cpu", "device", "RuntimeError: mul is given tensors on two devices", ()),
+    ("root_of_zero", "zero_vectors", "gives 'query' a gradient that is not finite", ()),
+    ("hides", "finite", "for a random input, and must be finite: leave hiding", ("dtype", "gradients", "zero_vectors")),
+    ("single", "dtype", "gives torch.float32 for torch.bfloat16, and must keep the dtype", ()),
+    ("transposed", "shape", "gives shape (B, H, 4, 3) for 3 queries and 4 keys", ()),
+    ("squeezes", "length_one", "gives shape (2, 6) for 1 query and 1 key", ("pairwise", "one_row")),
+    ("squeezes", "one_row", "something else for a batch of one, of shape (6, 3, 4)", ("pairwise", "length_one")),
+    ("misspelt", "shape", "AttributeError: 'Options' object has no attribute 'scael' (", ()),
+    ("other_features", "fused_equals_plain", "features and forward give contexts 0.", ()),
+    ("never_used", "gradients", "gets no gradient: no result depends on it", ()),
+    ("filled_in_the_constructor", "reset_parameters", "'scale' keeps what stood in memory", ()),
+    ("not_filled", "reset_parameters", "owns scale and has no reset_parameters()", ()),
+    ("not_saved", "save_and_load", "gives something else once saved and loaded", ()),
+    ("drops_out_always", "deterministic", "gives something else in a second call", ()),
+    (
+        "keeps_count",
+        "after_training",
+        "something else after a call in training",
+        ("pairwise", "batch_rows", "save_and_load"),
+    ),
+    ("takes_any_option", "unknown_option", "Options takes no_such_option=1, which it does not", ()),
+    ("takes_any_option_inside", "unknown_option", "Loose, inside of the options, takes keys", ()),
+    ("reads_back_other", "options_in_json", 'are read back as {"scale":0.25}', ()),
+    ("needs_an_option", "samples", "samples gives the defaults, which Options refuses at exponent", ()),
+    ("no_samples", "samples", "samples gives no options, so that nothing can be tried", ()),
+    ("terse", "docstring", "the docstring begins with 'A score.'", ()),
+    (
+        "hides_in_training",
+        "finite",
+        "for a random input, and must be finite: leave hiding",
+        ("dtype", "gradients", "zero_vectors"),
+    ),
+    ("on_the_cpu_in_training", "device", "add is given tensors on two devices", ()),
+    ("average_head", "pairwise", "changed when other heads did", ()),
+    ("multiplied_by_zero", "gradients", "'offset' gets a gradient of exactly zero, with other weights", ()),
+    ("takes_autocast_at_its_word", "dtype", "RuntimeError: expected dtype", ()),
+    ("mixes_dtypes", "dtype", "RuntimeError: expected dtype", ()),
+    ("backward_in_float32", "dtype", "RuntimeError: expected", ()),
+    ("normalises_gradients", "blind_row", "a query that may see nothing has a context or a gradient", ()),
+    ("features_apart", "shape", "features gives shapes (B, H, 3, 8) and (B, H, 4, 7)", ()),
+)
