@@ -38,7 +38,7 @@ class Seen(fw.State):
 
 class MyPlugin(fw.Mixer):
     name = "my_plugin"
-    takes = frozenset[str]()  # none of attention_score, mask, bias and rotation
+    takes = frozenset[str]()  # none of attention_score, mask, bias, rotation and attention_dropout
     sites = frozenset({fw.Site.ENCODER_SELF, fw.Site.DECODER_SELF})  # not where one sequence reads another
 
     class Options(fw.Options):
