@@ -30,6 +30,8 @@ _ONE_THREAD = {
     "TOKENIZERS_PARALLELISM": "false",
 }
 _SECONDS_TO_END = 10.0
+_LAST_BYTES = 20_000
+"""Of a worker's standard error: a crash tells every thread's frames, and then every extension module."""
 
 
 def available_cores() -> int:
@@ -163,4 +165,4 @@ class _Worker:
 
     def last_words(self) -> str:
         """The end of what it wrote to its standard error."""
-        return self._log.read_bytes()[-4000:].decode(errors="replace")
+        return self._log.read_bytes()[-_LAST_BYTES:].decode(errors="replace")
