@@ -22,7 +22,16 @@ def misfits(spec: ResolvedSpec, registry: Registry) -> Iterator[Problem]:
     objective, architecture = _objective(spec, registry), spec.model.architecture
     if architecture not in objective.architectures:
         trains = ", ".join(sorted(objective.architectures))
-        yield Problem(f"{objective.name!r} trains {trains}; model.architecture is {architecture}", "train.objective")
+        fitting = " or ".join(
+            entry.name
+            for entry in registry.entries()
+            if entry.kind == "objective" and architecture in getattr(entry.plugin, "architectures", ())
+        )
+        yield Problem(
+            f"{objective.name!r} trains {trains}; model.architecture is {architecture}, "
+            f"which {fitting or 'no objective'} trains",
+            "train.objective",
+        )
         return
     corpus = spec.data.corpus.name
     if objective.needs_sources and _is_text(spec, registry):
@@ -34,11 +43,12 @@ def misfits(spec: ResolvedSpec, registry: Registry) -> Iterator[Problem]:
     generated = " and ".join(name for name in chosen_metrics(objective, spec.evaluate) if name in GENERATED)
     if not generated:
         return
+    others = "set evaluate.metrics to others, such as [perplexity]"
     if architecture == "encoder_only":
-        yield Problem(f"an encoder alone generates nothing to measure {generated} by: leave it out", "evaluate.metrics")
+        yield Problem(f"an encoder alone generates nothing to measure {generated} by: {others}", "evaluate.metrics")
     if _is_text(spec, registry):
         yield Problem(
-            f"the texts of the corpus {corpus!r} have no sources, which {generated} would generate from: leave it out",
+            f"the texts of the corpus {corpus!r} have no sources, which {generated} would generate from: {others}",
             "evaluate.metrics",
         )
     yield from _foresight(spec, registry, generated)
@@ -75,8 +85,9 @@ def _foresight(spec: ResolvedSpec, registry: Registry, generated: str) -> Iterat
     mask: type[Mask] = registry.plugin("mask", site.mask.name)
     if mask.handles_causality and "mask" in mixer.takes:
         yield Problem(
-            f"the mask {mask.name!r} lets a position see pieces that are not there yet while {generated} is generated "
-            "piece by piece: leave that out of evaluate.metrics, or choose another mask",
+            f"{generated} is measured on text that is generated piece by piece, and the mask {mask.name!r} lets a "
+            "position see pieces that are not there yet: set evaluate.metrics to others, such as [perplexity], or "
+            "choose another mask",
             "model.mask" if own.mask is None else f"model.sites.{Site.DECODER_SELF}.mask",
         )
 

@@ -27,4 +27,5 @@ class DataSpec(Spec):
     corpus: CorpusComponent
     tokenizer: TokenizerSpec = TokenizerSpec()
     max_pieces: Size = 256
-    """Pairs with more pieces than this on either side are left out, counted and reported."""
+    """Pairs with more pieces than this on either side are left out, counted and reported; texts that stand by
+    themselves are cut into parts of at most so many."""

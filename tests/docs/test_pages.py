@@ -36,7 +36,7 @@ def code_blocks() -> list[tuple[str, str]]:
 
 @pytest.fixture
 def mine(tmp_path):
-    (block,) = blocks(ROOT / "README.md", "yaml")
+    block, _ = blocks(ROOT / "README.md", "yaml")
     path = tmp_path / "mine.yaml"
     path.write_text(block)
     return path
@@ -48,8 +48,16 @@ def test_readme_s_experiment_is_fine(mine, tmp_path):
     assert {line.status for line in lines} == {"to do"}
 
 
+def test_readme_s_language_model_is_fine(tmp_path):
+    _, block = blocks(ROOT / "README.md", "yaml")
+    (tmp_path / "texts.yaml").write_text(block, encoding="utf-8")
+    for name in ("train", "dev"):
+        (tmp_path / f"{name}.txt").write_text("a line\nand another\n", encoding="utf-8")
+    assert len(fw.load(tmp_path / "texts.yaml", home=tmp_path).survey()) == 2
+
+
 def test_readme_s_experiment_is_short():
-    (block,) = blocks(ROOT / "README.md", "yaml")
+    block, _ = blocks(ROOT / "README.md", "yaml")
     assert len(block.splitlines()) <= 20
 
 

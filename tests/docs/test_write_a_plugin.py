@@ -53,7 +53,7 @@ def standardised(text: str) -> str:
 
 
 def with_samples(text: str) -> str:
-    imports = "from collections.abc import Iterable, Mapping\nfrom pathlib import Path\nfrom typing import Any\n"
+    imports = member("from collections")
     return with_method(text.replace("\nimport torch\n", f"\n{imports}\nimport torch\n"), member("@classmethod"))
 
 

@@ -46,7 +46,8 @@ def test_what_fits_is_not_complained_of(tmp_path, architecture, objective, corpu
 
 def test_an_objective_trains_certain_architectures(tmp_path):
     assert told(tmp_path, architecture="decoder_only") == (
-        "train.objective: 'translation' trains encoder_decoder; model.architecture is decoder_only"
+        "train.objective: 'translation' trains encoder_decoder; model.architecture is decoder_only, which next_token "
+        "trains"
     )
 
 
@@ -60,7 +61,8 @@ def test_a_translation_needs_sources(tmp_path):
 def test_nothing_is_generated_for_texts_by_themselves(tmp_path):
     settings = ["evaluate.metrics=[bleu]"]
     assert told(tmp_path, *settings, corpus=TEXTS, architecture="decoder_only", objective="next_token") == (
-        "evaluate.metrics: the texts of the corpus 'text' have no sources, which bleu would generate from: leave it out"
+        "evaluate.metrics: the texts of the corpus 'text' have no sources, which bleu would generate from: "
+        "set evaluate.metrics to others, such as [perplexity]"
     )
 
 
@@ -69,8 +71,9 @@ def test_what_is_generated_cannot_be_seen_ahead(tmp_path):
     fields = {"corpus": "recall", "architecture": "decoder_only", "objective": "next_token"}
     assert told(tmp_path, prefix, **fields) == ""
     expected = (
-        "the mask 'prefix' lets a position see pieces that are not there yet while exact_match and bleu is generated "
-        "piece by piece: leave that out of evaluate.metrics, or choose another mask"
+        "exact_match and bleu is measured on text that is generated piece by piece, and the mask 'prefix' lets a "
+        "position see pieces that are not there yet: set evaluate.metrics to others, such as [perplexity], or "
+        "choose another mask"
     )
     metrics = "evaluate.metrics=[exact_match, perplexity, bleu]"
     assert told(tmp_path, prefix, metrics, **fields) == f"model.mask: {expected}"
@@ -85,7 +88,8 @@ def test_an_encoder_alone_generates_nothing(tmp_path):
         "@fw.hookimpl\ndef objective():\n    return Mine\n"
     )
     assert told(tmp_path, architecture="encoder_only", objective="mine", plugins=[tmp_path / "mine.py"]) == (
-        "evaluate.metrics: an encoder alone generates nothing to measure bleu by: leave it out"
+        "evaluate.metrics: an encoder alone generates nothing to measure bleu by: "
+        "set evaluate.metrics to others, such as [perplexity]"
     )
 
 

@@ -146,7 +146,8 @@ def test_an_objective_for_other_architectures_is_placed(tmp_path):
     (problem,) = problems_of(path, [mine])
     line, column = line_of(path, "objective: mine")
     assert str(problem) == (
-        f"{path}:{line}:{column}: train.objective: 'mine' trains decoder_only; model.architecture is encoder_decoder"
+        f"{path}:{line}:{column}: train.objective: 'mine' trains decoder_only; model.architecture is encoder_decoder, "
+        "which translation trains"
     )
 
 
