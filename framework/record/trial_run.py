@@ -34,18 +34,14 @@ T = TypeVar("T")
 
 
 class TrialRun(KnownRun):
-    """What MLflow has of a trial: asked once, which costs a call per curve, and then remembered."""
+    """What MLflow has of a trial: asked once for each curve, and then remembered."""
 
     def __init__(self, client: MlflowClient, run: Run) -> None:
         super().__init__(client, run)
         self._params = set(run.data.params)
         self._curves: CurveReader | None = None
         self._last_time: float | None = None
-        self._sent = {
-            (name, metric.step): metric.value
-            for name in run.data.metrics
-            for metric in client.get_metric_history(self.id, name)
-        }
+        self._histories: dict[str, dict[int, float]] = {}
 
     def update(self, trial: TrialSpec, folder: TrialFolder, status: Status) -> None:
         """Send what the folder has and MLflow has not."""
@@ -61,7 +57,7 @@ class TrialRun(KnownRun):
             (name, point.step): Metric(name, value, int(point.time * 1000), point.step)
             for point in points
             for name, value in _recordable(point.values).items()
-            if (name, point.step) not in self._sent
+            if point.step not in self._sent(name)
         }
         self._send_metrics(new.values())
         if points:
@@ -72,7 +68,7 @@ class TrialRun(KnownRun):
             self._send_metrics(
                 Metric(name, value, ended_at, training.steps)
                 for name, value in _recordable(_scores(training, evaluation)).items()
-                if self._sent.get((name, training.steps)) != value
+                if self._sent(name).get(training.steps) != value
             )
             environment = {
                 "training": training.environment,
@@ -100,7 +96,19 @@ class TrialRun(KnownRun):
     def _send_metrics(self, metrics: Iterable[Metric]) -> None:
         for batch in _batches(metrics, MOST_METRICS):
             self._client.log_batch(self.id, metrics=batch, synchronous=True)
-            self._sent.update({(metric.key, metric.step): metric.value for metric in batch})
+            for metric in batch:
+                self._sent(metric.key)[metric.step] = metric.value
+
+    def _sent(self, name: str) -> dict[int, float]:
+        """The values that MLflow has of a curve, by step.
+
+        Its history is asked, not the run for the names of its curves: MLflow commits points before it commits that
+        there is such a curve, and a kill may come between the two.
+        """
+        if name not in self._histories:
+            history = self._client.get_metric_history(self.id, name)
+            self._histories[name] = {metric.step: metric.value for metric in history}
+        return self._histories[name]
 
 
 def _recordable(values: Mapping[str, float]) -> dict[str, float]:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import sqlite3
 import time
 
 from framework.journal import TrialFolder
@@ -86,6 +88,18 @@ def test_points_that_arrived_before_a_kill_are_not_sent_again(recorder, plan, tr
     train(plan[0], 150)
     recorder().sync(plan[0])
     assert stored()["base", 1].steps("train/loss") == list(range(10, 151, 10))
+
+
+def test_points_of_a_curve_that_a_kill_kept_mlflow_from_noting_are_not_sent_again(recorder, plan, train, stored, home):
+    """MLflow commits points before it commits that their curve is there; what was run again has another time."""
+    folder = train(plan[0], 20)
+    recorder().sync(plan[0])
+    with contextlib.closing(sqlite3.connect(home / "mlflow.db")) as database, database:
+        database.execute("delete from latest_metrics")
+    with folder.curves.open() as curves:
+        curves.append(20, {"train/loss": 5.0, "train/learning_rate": 0.02})
+    recorder().sync(plan[0])
+    assert stored()["base", 1].steps("train/loss") == [10, 20]
 
 
 def test_a_final_score_that_differs_from_the_curve_is_the_latest(recorder, plan, train, finish, stored):
