@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import torch
 
-from framework.contracts import ADDRESSES, Corpus, Mask, Mixer, Objective, Site, TextCorpus
+from framework.contracts import Corpus, Mask, Objective, Site, TextCorpus
 from framework.errors import Problem
 from framework.evaluate.measure import GENERATED, chosen_metrics
-from framework.model.transformer import Transformer
+from framework.model.slots import Slots
 from framework.registry import Registry
 from framework.spec import ResolvedSpec
 
@@ -54,17 +54,16 @@ def misfits(spec: ResolvedSpec, registry: Registry) -> Iterator[Problem]:
     yield from _foresight(spec, registry, generated)
 
 
-def too_long(transformer: Transformer, spec: ResolvedSpec, registry: Registry) -> Iterator[Problem]:
+def too_long(max_positions: int | None, spec: ResolvedSpec, registry: Registry) -> Iterator[Problem]:
     """Find what the longest example that the data may hold goes beyond: the model's positions, or a batch."""
     longest = torch.tensor([spec.data.max_pieces])
     source = torch.zeros_like(longest) if _is_text(spec, registry) else longest
     needed = int(_objective(spec, registry).lengths(source, longest))
     example = f"an example of data.max_pieces={spec.data.max_pieces} takes {needed} positions, special pieces included"
-    limit = transformer.max_positions
-    if limit is not None and limit < needed:
+    if max_positions is not None and max_positions < needed:
         yield Problem(
-            f"{spec.model.positional_scheme.name!r} has {limit} positions, and {example}: give it more, or lower "
-            "data.max_pieces",
+            f"{spec.model.positional_scheme.name!r} has {max_positions} positions, and {example}: give it more, or "
+            "lower data.max_pieces",
             "model.positional_scheme",
         )
     if spec.train.batch_tokens < needed:
@@ -77,18 +76,16 @@ def too_long(transformer: Transformer, spec: ResolvedSpec, registry: Registry) -
 
 def _foresight(spec: ResolvedSpec, registry: Registry, generated: str) -> Iterator[Problem]:
     """Find a mask of the decoder that shows what comes later, beside something to generate."""
-    stack, place = ADDRESSES[Site.DECODER_SELF]
-    site, own = spec.model.site(stack, place), getattr(getattr(spec.model.sites, stack), place)
-    assert site.mixer is not None, "a site's choices are filled in"
-    assert site.mask is not None, "a site's choices are filled in"
-    mixer: type[Mixer] = registry.plugin("mixer", site.mixer.name)
-    mask: type[Mask] = registry.plugin("mask", site.mask.name)
-    if mask.handles_causality and "mask" in mixer.takes:
+    slots = Slots(spec.model.resolved(), registry)
+    chosen = slots.site(Site.DECODER_SELF).mask
+    assert chosen is not None, "a site's choices are filled in"
+    mask: type[Mask] = registry.plugin("mask", chosen.name)
+    if mask.handles_causality and "mask" in slots.mixer(Site.DECODER_SELF).takes:
         yield Problem(
             f"{generated} is measured on text that is generated piece by piece, and the mask {mask.name!r} lets a "
             "position see pieces that are not there yet: set evaluate.metrics to others, such as [perplexity], or "
             "choose another mask",
-            "model.mask" if own.mask is None else f"model.sites.{Site.DECODER_SELF}.mask",
+            slots.key(Site.DECODER_SELF, "mask"),
         )
 
 

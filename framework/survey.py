@@ -14,7 +14,7 @@ from framework.fit import misfits, too_long
 from framework.frames import innermost_frame
 from framework.journal import Status, status
 from framework.model.assemble import assemble
-from framework.model.transformer import Transformer, num_parameters
+from framework.model.transformer import num_parameters
 from framework.plan import Plan, corpus_of
 from framework.registry import Registry
 from framework.spec import Component, ModelSpec, ResolvedSpec, TrialSpec
@@ -81,12 +81,20 @@ def missing_corpora(plan: Plan, loaded: Loaded, registry: Registry) -> list[Prob
     return list(dict.fromkeys(problems))
 
 
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """What is kept of a model that was put together."""
+
+    parameters: int
+    max_positions: int | None
+
+
 class _Fitting:
     """Puts the parts of rows together, each model once, and tries whether they keep their contracts, each once."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._models: dict[str, Transformer] = {}
+        self._models: dict[str, _Built] = {}
         self._broken: dict[tuple[object, ...], str | None] = {}
 
     def problems(self, row: ResolvedRow) -> list[Problem]:
@@ -94,7 +102,7 @@ class _Fitting:
         found: list[Problem] = []
         try:
             found += misfits(row.spec, self._registry)
-            found += too_long(self._assembled(row.spec), row.spec, self._registry)
+            found += too_long(self._built(row.spec).max_positions, row.spec, self._registry)
         except SpecError as error:
             found += error.problems
         except (Exception, SystemExit) as error:  # whatever a plugin raises while it is built
@@ -103,13 +111,14 @@ class _Fitting:
         return list(dict.fromkeys(map(row.placed, found or self._broken_contracts(row.spec.model))))
 
     def parameters(self, spec: ResolvedSpec) -> int:
-        return num_parameters(self._assembled(spec))
+        return self._built(spec).parameters
 
-    def _assembled(self, spec: ResolvedSpec) -> Transformer:
+    def _built(self, spec: ResolvedSpec) -> _Built:
         model = f"{spec.model.model_dump_json()}{spec.data.model_dump_json()}"
         if model not in self._models:
             with torch.device("meta"):
-                self._models[model] = assemble(spec.model, spec.data, self._registry)
+                transformer = assemble(spec.model, spec.data, self._registry)
+            self._models[model] = _Built(num_parameters(transformer), transformer.max_positions)
         return self._models[model]
 
     def _broken_contracts(self, model: ModelSpec) -> Iterator[Problem]:

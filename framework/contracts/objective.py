@@ -44,6 +44,17 @@ class Batch:
     source_padding: Tensor | None = None
     """(B, S)"""
 
+    def rows(self, rows: Tensor | slice, width: int | None = None) -> Batch:
+        """Give some of the examples, and of their targets the first `width` positions, or all."""
+        return Batch(
+            target_input=self.target_input[rows, :width],
+            target_output=self.target_output[rows, :width],
+            target_padding=self.target_padding[rows, :width],
+            scored=self.scored[rows, :width],
+            source=None if self.source is None else self.source[rows],
+            source_padding=None if self.source_padding is None else self.source_padding[rows],
+        )
+
 
 class Objective(Plugin):
     """Turns examples into batches, and a batch's logits into a loss and measurements."""

@@ -63,17 +63,7 @@ def _prompts(batch: Batch) -> Iterator[tuple[Tensor, Batch]]:
     lengths = batch.target_padding.sum(1)  # (N,)
     for length in lengths.unique().tolist():
         rows = (lengths == length).nonzero()[:, 0]  # (N',)
-        yield (
-            rows,
-            Batch(
-                target_input=batch.target_input[rows, :length],
-                target_output=batch.target_output[rows, :length],
-                target_padding=batch.target_padding[rows, :length],
-                scored=batch.scored[rows, :length],
-                source=None if batch.source is None else batch.source[rows],
-                source_padding=None if batch.source_padding is None else batch.source_padding[rows],
-            ),
-        )
+        yield rows, batch.rows(rows, length)
 
 
 class _Decoder:

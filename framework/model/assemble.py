@@ -89,7 +89,7 @@ def _choices_of_no_stack(slots: Slots) -> Iterator[Problem]:
                     there = " and ".join(slots.sites)
                     yield Problem(
                         f"model.architecture={slots.model.architecture} has no site {site}, only {there}: remove this",
-                        path=f"model.sites.{site}.{kind}",
+                        path=slots.key(site, kind),
                     )
 
 
@@ -111,7 +111,7 @@ def _misplaced(slots: Slots) -> Iterator[Problem]:
             way_out = "choose another" if own else f"name another as model.sites.{site}.mixer"
             yield Problem(
                 f"the mixer {mixer.name!r} cannot stand at {site}, only at {fitting}: {way_out}",
-                path=f"model.sites.{site}.mixer" if own else "model.mixer",
+                path=slots.key(site, "mixer"),
             )
 
 
@@ -124,7 +124,7 @@ def _ignored_choices(slots: Slots) -> Iterator[Problem]:
                 what = kind.replace("_", " ")
                 yield Problem(
                     f"the mixer {mixer.name!r} takes no {what}: remove this line, or choose a mixer that takes one",
-                    path=f"model.sites.{site}.{kind}",
+                    path=slots.key(site, kind),
                 )
 
 

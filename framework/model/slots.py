@@ -49,6 +49,10 @@ class Slots:
         own: SiteSpec = getattr(getattr(self.model.sites, stack), place)
         return own
 
+    def key(self, site: Site, kind: str) -> str:
+        """The key that says what stands at a site: the site's own, or the model's."""
+        return f"model.{kind}" if getattr(self.written(site), kind) is None else f"model.sites.{site}.{kind}"
+
     def mixer(self, site: Site) -> type[Mixer]:
         """The class of the mixer at a site."""
         component = self.site(site).mixer
@@ -119,9 +123,7 @@ class Slots:
         try:
             return self._build(kind, component, *sizes)
         except SpecError as error:
-            if dict(self.written(site))[kind] is None:
-                raise
-            here = f"model.sites.{site}.{kind}"
+            here = self.key(site, kind)
             raise SpecError(
                 replace(problem, path=problem.path.replace(f"model.{kind}", here, 1)) for problem in error.problems
             ) from error

@@ -18,7 +18,7 @@ from framework.testing import modules
 from framework.testing.device import ELSEWHERE, elsewhere, moved
 from framework.testing.modules import sent
 from framework.testing.parts import plain_parts, telling_parts
-from framework.testing.subject import Call, MixerSubject, Sizes, called
+from framework.testing.subject import Call, MixerSubject, Sizes, mixed
 from framework.testing.telling import first, in_pieces, kind, same
 
 _SIZES: Final = Sizes(queries=6, keys=5)
@@ -32,7 +32,7 @@ def cached_decoding(subject: MixerSubject) -> None:
         return
     for mixer in _mixers(subject):
         (call,) = subject.calls(mixer, _SIZES)
-        whole = _mixed(mixer, call)
+        whole = mixed(mixer, call)
         for pieces in _WAYS:
             stepped, _ = _stepped(mixer, call, pieces, mixer.start())
             real = call.arguments["padding"]
@@ -63,7 +63,7 @@ def beam_reorder(subject: MixerSubject) -> None:
         }
         x = torch.cat((call.floats["x"][beam, :3], other.floats["x"][:, 3:]), dim=1)
         whole_call = call.with_(x=x, padding=every, **kept)
-        whole = _mixed(mixer, whole_call)[:, 3:]
+        whole = mixed(mixer, whole_call)[:, 3:]
         reordered: Any = state.reorder(beam)
         if not isinstance(reordered, State):
             raise PluginError(f"the state's reorder gives {kind(reordered)}, and must give the reordered state")
@@ -125,8 +125,3 @@ def _positions_from(call: Call, piece: slice) -> Call:
     """Give the call for some of its positions."""
     of_positions = {name: call.arguments[name][:, piece] for name in ("x", "positions", "padding")}  # type: ignore[index]
     return call.with_(**of_positions)
-
-
-def _mixed(mixer: Mixer, call: Call) -> Tensor:
-    with torch.no_grad():
-        return called(mixer, call)[0]

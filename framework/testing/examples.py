@@ -64,12 +64,4 @@ def logits_of(made: Batch) -> Tensor:
 
 def row_of(made: Batch, row: int) -> Batch:
     """Give one example, as wide as all of them."""
-    one = slice(row, row + 1)
-    return Batch(
-        target_input=made.target_input[one],
-        target_output=made.target_output[one],
-        target_padding=made.target_padding[one],
-        scored=made.scored[one],
-        source=None if made.source is None else made.source[one],
-        source_padding=None if made.source_padding is None else made.source_padding[one],
-    )
+    return made.rows(slice(row, row + 1))

@@ -18,7 +18,7 @@ from framework.testing.decoding import beam_reorder, cached_decoding, device
 from framework.testing.modules import LARGE
 from framework.testing.parts import Distance, Leaning, Near, NearBothWays, Turning, plain_parts
 from framework.testing.property import Property
-from framework.testing.subject import FEW, Call, MixerSubject, Sizes, called
+from framework.testing.subject import FEW, Call, MixerSubject, Sizes, called, mixed
 from framework.testing.telling import first, kind, require_finite, same
 
 _LONG: Final = Sizes(queries=6, keys=5)
@@ -44,10 +44,10 @@ def no_future(subject: MixerSubject) -> None:
     (call,) = subject.calls(mixer, _LONG)
     x = call.floats["x"]
     for training in (True, False):
-        before = _mixed(mixer.train(training), call)
+        before = mixed(mixer.train(training), call)
         for t in range(1, x.size(1)):
             later = (torch.arange(x.size(1)) >= t)[:, None]  # (L, 1)
-            after = _mixed(mixer, call.with_(x=(LARGE * x.flip(1)).where(later, x)))
+            after = mixed(mixer, call.with_(x=(LARGE * x.flip(1)).where(later, x)))
             if not (equal := same(after, before)[:, :t]).all():
                 raise PluginError(
                     f"forward sees the future: position {first(~equal)[1]} changed when those from {t} on did; at "
@@ -55,7 +55,7 @@ def no_future(subject: MixerSubject) -> None:
                 )
     for t in range(1, x.size(1)):
         cut = {name: call.arguments[name][:, :t] for name in ("x", "positions", "padding")}  # type: ignore[index]
-        if not (equal := same(_mixed(mixer, call.with_(**cut)), before[:, :t])).all():
+        if not (equal := same(mixed(mixer, call.with_(**cut)), before[:, :t])).all():
             raise PluginError(
                 f"forward sees the future: position {first(~equal)[1]} changed when those from {t} on were left out; "
                 "what it gives must not depend on how long the sequence will be"
@@ -73,8 +73,8 @@ def padding(subject: MixerSubject) -> None:
     real[-1, -2:] = False
     call = call.with_(**{name: real})
     for training in (True, False):
-        before = _mixed(mixer.train(training), call)
-        after = _mixed(mixer, call.with_(**{padded: given.where(real[..., None], LARGE * given)}))
+        before = mixed(mixer.train(training), call)
+        after = mixed(mixer, call.with_(**{padded: given.where(real[..., None], LARGE * given)}))
         unread = torch.zeros_like(before, dtype=torch.bool) if cross else ~real[..., None].expand_as(before)
         if not (equal := same(after, before) | unread).all():
             row, position, _ = first(~equal)
@@ -85,7 +85,7 @@ def padding(subject: MixerSubject) -> None:
     last = {key: value if value is None or value.size(0) == 1 else value[-1:] for key, value in call.arguments.items()}
     shortened = (padded, name) if cross else (padded, name, "positions")
     cut = {key: value[:, :-2] if key in shortened and value is not None else value for key, value in last.items()}
-    alone = _mixed(mixer, Call(call.method, cut))
+    alone = mixed(mixer, Call(call.method, cut))
     if not (equal := same(alone, before[-1:, : alone.size(1)])).all():
         raise PluginError(
             f"forward counts padding: position {first(~equal)[1]} changed when the padding behind the sequence was "
@@ -113,7 +113,7 @@ def blind_row(subject: MixerSubject) -> None:
             "or a mean of no numbers must not arise, where replacing its result comes too late"
         )
     if cross:
-        after = _mixed(mixer, call.with_(memory=LARGE * call.floats["memory"]))
+        after = mixed(mixer, call.with_(memory=LARGE * call.floats["memory"]))
         if not same(after[0], result[0].detach()).all():
             raise PluginError("forward reads padding: a memory of nothing but padding changes what its row gives")
 
@@ -129,7 +129,7 @@ def takes(subject: MixerSubject) -> None:
     for what, other in _others(subject).items():
         other.load_state_dict(plain.state_dict())
         training = what == "attention_dropout"  # which changes nothing in evaluation
-        equal = same(_mixed(other.train(training), call), _mixed(plain.train(training), call)).all()
+        equal = same(mixed(other.train(training), call), mixed(plain.train(training), call)).all()
         of_scheme = what in ("bias", "rotation")
         if of_scheme and not subject.dims.site.attends_itself:
             if not equal:
@@ -169,8 +169,8 @@ def _require_hiding(subject: MixerSubject, plain: Mixer, call: Call) -> None:
     mixer = _masked(subject, plain, Near(subject.options, subject.dims))
     seen = "x" if subject.dims.site.attends_itself else "memory"
     at_0 = (torch.arange(call.floats[seen].size(1)) == 0)[:, None]
-    before = _mixed(mixer, call)
-    after = _mixed(mixer, call.with_(**{seen: (LARGE * call.floats[seen].flip(1)).where(at_0, call.floats[seen])}))
+    before = mixed(mixer, call)
+    after = mixed(mixer, call.with_(**{seen: (LARGE * call.floats[seen].flip(1)).where(at_0, call.floats[seen])}))
     if not (equal := same(after, before)[:, 2:]).all():
         raise PluginError(
             f"takes names 'mask', and position {first(~equal)[1] + 2} changed when one did that the mask hides from "
@@ -182,7 +182,7 @@ def _require_showing(subject: MixerSubject, plain: Mixer, call: Call) -> None:
     mixer = _masked(subject, plain, NearBothWays(subject.options, subject.dims))
     x = call.floats["x"]
     at_1 = (torch.arange(x.size(1)) == 1)[:, None]
-    if same(_mixed(mixer, call.with_(x=(LARGE * x.flip(1)).where(at_1, x)))[:, 0], _mixed(mixer, call)[:, 0]).all():
+    if same(mixed(mixer, call.with_(x=(LARGE * x.flip(1)).where(at_1, x)))[:, 0], mixed(mixer, call)[:, 0]).all():
         raise PluginError(
             "takes names 'mask', and position 0 does not see position 1, which a mask with handles_causality lets it "
             "see: causality is that mask's own affair, as fw.visible has it"
@@ -193,11 +193,6 @@ def _masked(subject: MixerSubject, plain: Mixer, mask: Mask) -> Mixer:
     mixer = subject.with_parts(replace(plain_parts(subject.dims), mask=mask)).eval()
     mixer.load_state_dict(plain.state_dict())
     return mixer
-
-
-def _mixed(mixer: Mixer, call: Call) -> Tensor:
-    with torch.no_grad():
-        return called(mixer, call)[0]
 
 
 def _require_shapes(subject: MixerSubject, sizes: Sizes) -> None:

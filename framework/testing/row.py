@@ -35,13 +35,12 @@ def parts_of(model: ModelSpec, registry: Registry) -> Iterator[Part]:
     """Give all that a model is put together from, but for what a site's mixer does not take."""
     slots = Slots(model.resolved(), registry)
     for site in slots.sites:
-        chosen, own, mixer = slots.site(site), slots.written(site), slots.mixer(site)
+        chosen, mixer = slots.site(site), slots.mixer(site)
         if mixer.removes_sublayer:
             continue
         for kind in ("attention_score", "mask", "mixer"):
             if kind == "mixer" or kind in mixer.takes:
-                path = f"model.{kind}" if getattr(own, kind) is None else f"model.sites.{site}.{kind}"
-                yield _part(path, kind, getattr(chosen, kind), slots.dims(site), registry)
+                yield _part(slots.key(site, kind), kind, getattr(chosen, kind), slots.dims(site), registry)
     for site in slots.sites:
         if site.attends_itself:  # a scheme and feed-forwards stand in each stack
             for kind in ("positional_scheme", "feed_forward"):

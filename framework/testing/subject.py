@@ -224,6 +224,12 @@ def called(module: Any, call: Call) -> Any:
     return getattr(module, call.method)(*call.arguments.values())
 
 
+def mixed(mixer: Mixer, call: Call) -> Tensor:
+    """Give what a mixer makes of its input, `(B, L, D)`, without gradients."""
+    with torch.no_grad():
+        return called(mixer, call)[0]
+
+
 def tensors(result: Any) -> list[Tensor]:
     """Give the tensors of a result, without states and None."""
     several = result if isinstance(result, tuple) else (result,)
