@@ -1,4 +1,4 @@
-"""What makes two trials the same: keys made of all that determines weights and scores, and of nothing else.
+"""What makes two trials the same: keys made of all that determines weights and scores.
 
 Inside are the resolved sections, the seed, the corpus's fingerprint and a digest of each plugin's code.
 Outside are names, labels, references, intervals of logging, workers, home, device and library versions.
@@ -18,7 +18,7 @@ from framework.contracts import ADDRESSES, SITES
 from framework.registry import Entry, Registry
 from framework.spec import Component, DataSpec, ResolvedSpec, identity
 
-NUMERICS_VERSION: Final = 1
+NUMERICS_VERSION: Final = 2
 """Raised when a change to the framework changes a golden number, so that old trials are not mistaken for new."""
 
 

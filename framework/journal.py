@@ -5,9 +5,11 @@
         plugins.json                   whose code answered: each plugin's module, origin and digest
         lock                           held while a process fills the folder
         metrics.jsonl                  a line per point of the curves
-        checkpoint.safetensors         the last good one (framework/train/checkpoint.py)
+        checkpoint.safetensors         the last good one (framework/train/checkpoint.py), until the trial is measured
+        weights/STEP.safetensors       what is measured: the last weights, and those averaged with them
         training.json                  how training ended, written after the last step
         failure.json                   why the last attempt crashed; gone once one succeeds
+        evaluations/EVALUATE_KEY.outputs.jsonl  what was generated, and the references: a line for each
         evaluations/EVALUATE_KEY.json  the scores, written last
 
 Every file but the lock and the curves appears whole or not at all. Torch-free.
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -72,8 +75,17 @@ class Evaluation(Finding):
     """By full name, such as `dev/perplexity`."""
     details: dict[str, str] = Field(default_factory=dict)
     """What a reader needs to judge them, such as the sacreBLEU signature."""
+    averaged_steps: tuple[int, ...] = ()
+    """The updates whose weights were averaged into the model that was measured; one where none were."""
     seconds: float = 0.0
     environment: dict[str, str] = Field(default_factory=dict)
+
+
+class Output(Finding):
+    """A line of text that a model generated, and what it should have been."""
+
+    hypothesis: str
+    reference: str
 
 
 class Failure(Finding):
@@ -96,6 +108,17 @@ class TrialFolder:
     @property
     def checkpoint_path(self) -> Path:
         return self.path / "checkpoint.safetensors"
+
+    def weights_path(self, step: int) -> Path:
+        """Where the weights after an update lie."""
+        return self.path / "weights" / f"{step}.safetensors"
+
+    def keep(self, what: Literal["checkpoint", "weights", "nothing"]) -> None:
+        """Remove from the disk what `TrainSpec.keep` does not keep of a trial that has come to its end."""
+        if what != "checkpoint":
+            self.checkpoint_path.unlink(missing_ok=True)
+        if what == "nothing":
+            shutil.rmtree(self.path / "weights", ignore_errors=True)
 
     def lock(self, wait: bool = False) -> AbstractContextManager[None]:
         """Hold the folder. Raises `Locked` while another process does, unless asked to wait for it."""
@@ -123,8 +146,26 @@ class TrialFolder:
     def evaluation(self, evaluate_key: str) -> Evaluation | None:
         return _read(self._evaluation_path(evaluate_key), Evaluation, "measures the model again")
 
-    def write_evaluation(self, evaluate_key: str, evaluation: Evaluation) -> None:
+    def write_evaluation(self, evaluate_key: str, evaluation: Evaluation, outputs: Sequence[Output] = ()) -> None:
+        """Write the scores, and before them what was generated, so that scores are never without it."""
+        if outputs:
+            lines = "".join(f"{output.model_dump_json()}\n" for output in outputs)
+            write_whole(self._outputs_path(evaluate_key), lines)
         write_whole(self._evaluation_path(evaluate_key), evaluation.model_dump_json(indent=2))
+
+    def outputs(self, evaluate_key: str) -> tuple[Output, ...] | None:
+        """Give what an evaluation generated, in the order of its split; None where it generated nothing."""
+        path = self._outputs_path(evaluate_key)
+        try:
+            lines = path.read_bytes().splitlines()  # JSON has no line ends of its own, in bytes none but these
+            return tuple(map(Output.model_validate_json, lines))
+        except FileNotFoundError:
+            return None
+        except ValidationError as error:
+            raise TrialError(
+                f"{path} is damaged: {first_problem(error)}. Delete it and {self._evaluation_path(evaluate_key).name} "
+                "beside it, and the next run measures the model again"
+            ) from error
 
     def failure(self) -> Failure | None:
         return _read(self.path / "failure.json", Failure, "tries the trial again")
@@ -140,6 +181,9 @@ class TrialFolder:
 
     def _evaluation_path(self, evaluate_key: str) -> Path:
         return self.path / "evaluations" / f"{evaluate_key}.json"
+
+    def _outputs_path(self, evaluate_key: str) -> Path:
+        return self.path / "evaluations" / f"{evaluate_key}.outputs.jsonl"
 
     def finished(self, evaluate_key: str) -> bool:
         """Whether nothing is left to do: the scores are there, or training diverged."""

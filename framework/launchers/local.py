@@ -42,12 +42,18 @@ def available_cores() -> int:
 
 
 class LocalWorkers:
-    """A launcher with a fixed number of places; a worker is started when a place is first used."""
+    """A launcher with a fixed number of places; a worker is started when a place is first used.
 
-    def __init__(self, places: int, home: Path, plugins: Sequence[Path], logs: Path) -> None:
+    Places take turns on `devices`, as torch names them: with as many places as devices, each has one of its own.
+    """
+
+    def __init__(
+        self, places: int, home: Path, plugins: Sequence[Path], logs: Path, devices: Sequence[str] = ("cpu",)
+    ) -> None:
         self._home = home
         self._plugins = plugins
         self._logs = logs
+        self._devices = devices
         self._idle: list[_Worker] = []
         self._busy: dict[_Worker, TrialSpec] = {}
         self._free_places = list(range(places))
@@ -75,7 +81,8 @@ class LocalWorkers:
             worker = self._idle.pop()
         else:
             place = self._free_places.pop(0)
-            worker = _Worker(place, self._home, self._plugins, self._logs / f"worker-{place}.log")
+            device = self._devices[place % len(self._devices)]
+            worker = _Worker(place, self._home, self._plugins, self._logs / f"worker-{place}.log", device)
             self._selector.register(worker.answers, selectors.EVENT_READ, worker)
         self._busy[worker] = trial
         worker.send(trial.model_dump(mode="json"))
@@ -123,7 +130,7 @@ class LocalWorkers:
 class _Worker:
     """One process and its pipes."""
 
-    def __init__(self, place: int, home: Path, plugins: Sequence[Path], log: Path) -> None:
+    def __init__(self, place: int, home: Path, plugins: Sequence[Path], log: Path, device: str) -> None:
         self.place = place
         self._log = log
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +148,8 @@ class _Worker:
         assert self._process.stdout is not None
         self._requests: IO[bytes] = self._process.stdin
         self.answers: IO[bytes] = self._process.stdout
-        self.send({"home": str(home.resolve()), "plugins": [str(path.resolve()) for path in plugins]})
+        plugin_paths = [str(path.resolve()) for path in plugins]
+        self.send({"home": str(home.resolve()), "plugins": plugin_paths, "device": device})
 
     def send(self, message: dict[str, Any]) -> None:
         with suppress(BrokenPipeError):  # it died; its answers end, and the trial comes back as crashed

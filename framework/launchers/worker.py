@@ -11,6 +11,8 @@ import traceback
 from pathlib import Path
 from typing import Any, TextIO
 
+import torch
+
 from framework.frames import innermost_frame
 from framework.registry import Registry
 from framework.spec import TrialSpec
@@ -26,9 +28,11 @@ def main() -> None:
     use_one_thread()
     setting = json.loads(requests.get())
     registry = Registry.load(map(Path, setting["plugins"]))
-    home = Path(setting["home"])
+    home, device = Path(setting["home"]), torch.device(setting["device"])
+    if device.type != "cpu":
+        torch.cuda.set_device(device)  # whose generator counts as the current one
     while True:
-        _answer(_run(requests.get(), registry, home), answers)
+        _answer(_run(requests.get(), registry, home, device), answers)
 
 
 def _listen(requests: queue.SimpleQueue[str]) -> None:
@@ -38,10 +42,10 @@ def _listen(requests: queue.SimpleQueue[str]) -> None:
     os._exit(0)
 
 
-def _run(request: str, registry: Registry, home: Path) -> dict[str, Any]:
+def _run(request: str, registry: Registry, home: Path, device: torch.device) -> dict[str, Any]:
     try:
         trial = TrialSpec.model_validate_json(request, context={"catalog": registry})
-        run_trial(trial, registry, home)
+        run_trial(trial, registry, home, device)
     except BaseException as error:  # whatever a plugin raises, SystemExit too, costs this trial alone
         return {"error": _in_a_line(error), "trace": traceback.format_exc()}
     return {}

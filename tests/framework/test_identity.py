@@ -101,11 +101,11 @@ MODEL = {
 TRAIN = {
     "objective": "other", "steps": 7, "batch_tokens": 1000, "warmup_steps": 7, "learning_rate_factor": 2,
     "adam_beta1": 0.5, "adam_beta2": 0.5, "adam_epsilon": "1e-8", "gradient_clip": 1, "label_smoothing": 0.2,
-    "precision": "bfloat16",
+    "precision": "bfloat16", "micro_batch_tokens": 100, "label_smoothing_over": "others", "compile": "true",
 }  # fmt: skip
 EVALUATE = {
     "split": "test", "metrics": "[perplexity]", "beam_size": 1, "length_penalty": 1, "max_extra_tokens": 1,
-    "batch_tokens": 500,
+    "batch_tokens": 500, "moses_language": "en", "average_last": 2, "average_every": 7,
 }  # fmt: skip
 TOKENIZER = {"vocabulary_size": 300, "shared": "false"}
 INSIDE = {
@@ -139,7 +139,7 @@ def test_what_determines_results_is_inside_and_in_no_key_further_up(keys, tmp_pa
 def test_the_settings_above_are_all_there_are():
     assert set(MODEL) | {"architecture"} == set(ModelSpec.model_fields)  # one architecture so far
     incidental = {name for name, field in TrainSpec.model_fields.items() if INCIDENTAL in field.metadata}
-    assert incidental == {"log_every", "evaluate_every", "checkpoint_every"}
+    assert incidental == {"log_every", "evaluate_every", "checkpoint_every", "keep"}
     assert set(TRAIN) | incidental == set(TrainSpec.model_fields)
     assert set(EVALUATE) == set(EvaluateSpec.model_fields)
     assert set(TOKENIZER) | {"algorithm"} == set(TokenizerSpec.model_fields)  # one algorithm so far

@@ -6,18 +6,25 @@ import json
 import logging
 import shutil
 import threading
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from framework.curves import CurveWriter
+from framework.data.prepared import PreparedData
 from framework.errors import SpecError
+from framework.evaluate.token_means import token_means
 from framework.identity import provenance
+from framework.model.assemble import assemble
 from framework.registry import Registry
 from framework.train import checkpoint
 from framework.train.loop import Training
+from framework.trial import data_folder
+from plugins.objectives.translation import Translation
 from tests.framework.tiny_experiment import TINY
 from tests.framework.trial_bench import Bench
 
@@ -31,9 +38,12 @@ def test_a_trial_fills_its_folder(straight):
         "plugins.json",
         "metrics.jsonl",
         "checkpoint.safetensors",
+        "weights/12.safetensors",
         "training.json",
+        f"evaluations/{trial.evaluate_key}.outputs.jsonl",
         f"evaluations/{trial.evaluate_key}.json",
     }
+    assert len(folder.outputs(trial.evaluate_key)) == 4  # one of each dev pair
     training, evaluation = folder.training(), folder.evaluation(trial.evaluate_key)
     assert (training.status, training.steps) == ("trained", 12)
     assert training.parameters == straight.experiment.survey()[0].parameters
@@ -43,6 +53,7 @@ def test_a_trial_fills_its_folder(straight):
     for library in ("tokenizers", "safetensors", "sacrebleu"):
         assert training.environment[library] == evaluation.environment[library] == version(library)
     assert training.peak_memory_bytes > 10**6
+    assert evaluation.averaged_steps == (12,)
     assert set(evaluation.metrics) == {"dev/loss", "dev/perplexity", "dev/bleu"}
     assert json.loads((folder.path / "spec.json").read_text())["row"] == "base"
     plugins = json.loads((folder.path / "plugins.json").read_text())
@@ -200,7 +211,7 @@ def lost(bench, request):
     """A trial that was trained, whose last weights and scores are lost since."""
     lost = bench()
     lost.run()
-    request.param(lost.folder().checkpoint_path)
+    request.param(lost.folder().weights_path(12))
     (lost.folder().path / "evaluations" / f"{lost.trials['base'].evaluate_key}.json").unlink()
     return lost
 
@@ -278,3 +289,97 @@ def test_the_second_on_a_folder_waits_and_does_nothing(bench, straight):
     training = Path("training.json")
     theirs, ours = straight.folder().path / training, shared.folder().path / training
     assert ours.stat().st_mtime_ns == theirs.stat().st_mtime_ns  # copied, and not written again
+
+
+@pytest.mark.parametrize(
+    ("keep", "left"), [("checkpoint", {"checkpoint", "12"}), ("weights", {"12"}), ("nothing", set())]
+)
+def test_what_is_kept_of_a_measured_trial_is_what_was_asked(bench, straight, keep, left):
+    kept = bench(train={"keep": keep})
+    kept.run()
+    assert {path.stem for path in kept.folder().path.rglob("*.safetensors")} == left
+    assert (
+        kept.folder().evaluation(kept.trials["base"].evaluate_key).metrics
+        == straight.findings()["evaluation"]["metrics"]
+    )
+
+
+def folder(parent, name):
+    (parent / name).mkdir()
+    return parent / name
+
+
+def test_a_trial_of_which_nothing_was_kept_is_trained_again_for_another_beam(tmp_path, registry, straight):
+    first = Bench(folder(tmp_path, "first"), registry, train={"keep": "nothing"})
+    first.run()
+    wide = Bench(
+        folder(tmp_path, "wide"), registry, home=first.home, train={"keep": "nothing"}, evaluate={"beam_size": 2}
+    )
+    wide.run()
+    evaluation = wide.folder().evaluation(str(wide.trials["base"].evaluate_key))
+    assert evaluation is not None
+    assert evaluation.metrics["dev/loss"] == straight.findings()["evaluation"]["metrics"]["dev/loss"]
+
+
+def test_diverged_weights_are_kept_as_little_as_others(bench):
+    wild = bench(train={"keep": "weights", "learning_rate_factor": 1.0e30})
+    wild.run()
+    assert wild.status() == "diverged"
+    assert not list(wild.folder().path.rglob("*.safetensors"))
+
+
+AVERAGED = {"average_last": 3, "average_every": 5}
+"""Of twelve steps: the weights after 2, 7 and 12."""
+
+
+def test_averaged_weights_are_those_of_their_steps(bench, straight):
+    averaged = bench(evaluate=AVERAGED)
+    averaged.run()
+    folder = averaged.folder()
+    evaluation = folder.evaluation(averaged.trials["base"].evaluate_key)
+    assert evaluation.averaged_steps == (2, 7, 12)
+    assert evaluation.details["dev/averaged"] == "weights after 3 updates, 2 to 12"
+    files = [load_file(folder.weights_path(step)) for step in (2, 7, 12)]
+    last = load_file(straight.folder().weights_path(12))
+    assert all(torch.equal(files[-1][name], weight) for name, weight in last.items())  # training is not touched by it
+    assert evaluation.metrics != straight.findings()["evaluation"]["metrics"]
+
+    model = assemble(averaged.trials["base"].model, averaged.trials["base"].data, averaged.registry)
+    model.load_state_dict(
+        {
+            name.removeprefix("model/"): torch.stack([file[name] for file in files]).double().mean(0).float()
+            for name in last
+        },
+        strict=False,
+    )
+    data = PreparedData.open(data_folder(averaged.home, str(averaged.trials["base"].data_key)))
+    means = token_means(model, Translation(Translation.Options()), data.split("dev"), 4000)
+    assert evaluation.metrics["dev/loss"] == pytest.approx(means.loss, rel=1e-6)
+
+
+@pytest.mark.parametrize("at_step", [2, 3, 7, 8, 12])
+def test_averaging_survives_an_interruption_at_any_step(bench, monkeypatch, at_step):
+    whole, broken = bench(evaluate=AVERAGED), bench(evaluate=AVERAGED)
+    whole.run()
+    with monkeypatch.context() as patch:
+        patch.setattr(Training, "update", _interrupted_before(at_step))
+        with pytest.raises(KeyboardInterrupt):
+            broken.run()
+    broken.run()
+    assert broken.findings() == whole.findings()
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_weights_that_an_earlier_attempt_did_not_keep_are_trained_again(tmp_path, registry, monkeypatch, interrupted):
+    """Another number to average: of a trial that is done, and of one that was interrupted behind step 7."""
+    first = Bench(folder(tmp_path, "first"), registry)
+    with monkeypatch.context() as patch:
+        if interrupted:
+            patch.setattr(Training, "update", _interrupted_before(10))
+        with suppress(KeyboardInterrupt):
+            first.run()
+    averaged = Bench(folder(tmp_path, "averaged"), registry, home=first.home, evaluate=AVERAGED)
+    averaged.run()
+    whole = Bench(folder(tmp_path, "whole"), registry, evaluate=AVERAGED)
+    whole.run()
+    assert averaged.findings() == whole.findings()

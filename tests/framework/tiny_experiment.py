@@ -37,6 +37,7 @@ TINY: Mapping[str, Any] = {
         "log_every": 3,
         "evaluate_every": 6,
         "checkpoint_every": 4,
+        "keep": "checkpoint",
     },
     "evaluate": {"beam_size": 1, "max_extra_tokens": 2},
 }

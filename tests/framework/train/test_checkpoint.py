@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from framework.train.checkpoint import load_weights, restore, save
+from framework.train.checkpoint import restore, save
 from framework.train.errors import CheckpointUnreadable
 
 
@@ -31,30 +31,50 @@ def path(tmp_path):
     return tmp_path / "checkpoint.safetensors"
 
 
-@pytest.mark.parametrize("stop", [0, 1, 17])
-def test_stopping_and_going_on_equals_never_stopping(workshop, path, stop):
-    straight = workshop.training(workshop.model(dropout=0.3), steps=40)
-    expected = updates(straight, 40)
+PER_EPOCH = 3
+"""Batches that the workshop's data makes."""
 
-    stopped = workshop.training(workshop.model(dropout=0.3), steps=40)
+
+@pytest.mark.parametrize("precision", ["float32", "tf32", "bfloat16", "float16"])
+@pytest.mark.parametrize("stop", [0, 1, 2 * PER_EPOCH, 8, 12])
+def test_stopping_and_going_on_equals_never_stopping(workshop, path, stop, precision):
+    """B29: at no step, at step 1, at an epoch's end, within an epoch, at the last step."""
+    straight = workshop.training(workshop.model(dropout=0.3), steps=12, precision=precision)
+    expected, drawn = updates(straight, 12), torch.get_rng_state()
+
+    stopped = workshop.training(workshop.model(dropout=0.3), steps=12, precision=precision)
     before = updates(stopped, stop)
     save(path, stopped, {})
-    updates(stopped, 2)  # lost with the process
+    if not stopped.finished:
+        updates(stopped, 2)  # lost with the process
 
     torch.rand(100)
-    resumed = workshop.training(workshop.model(seed=5, dropout=0.3), steps=40)
+    resumed = workshop.training(workshop.model(seed=5, dropout=0.3), steps=12, precision=precision)
     restore(path, resumed)
     assert resumed.step == stop
-    assert before + updates(resumed, 40 - stop) == expected  # losses, rates, norms, tokens: to the last bit
-    assert same(weights(resumed.model), weights(straight.model))
+    assert before + updates(resumed, 12 - stop) == expected  # losses, rates, norms, tokens: to the last bit
+    for state in (lambda training: weights(training.model), adam):
+        assert same(state(resumed), state(straight))
+    assert resumed.arithmetic.state() == straight.arithmetic.state()
     assert resumed.position == straight.position
+    assert torch.equal(torch.get_rng_state(), drawn)
 
 
-def test_the_stop_at_17_is_within_an_epoch(workshop):
+def adam(training):
+    return {
+        f"{name}/{part}": tensor
+        for name, parameter in training.model.named_parameters()
+        for part, tensor in training.optimizer.state[parameter].items()
+    }
+
+
+@pytest.mark.parametrize(("stop", "index"), [(2 * PER_EPOCH, PER_EPOCH), (8, 2)])
+def test_the_stops_are_at_an_epoch_s_end_and_within_one(workshop, stop, index):
     training = workshop.training()
-    updates(training, 17)
+    updates(training, stop)
     assert training.position.epoch > 0
-    assert training.position.index > 0
+    assert training.position.index == index
+    assert len(list(training._batches.epoch(0))) == PER_EPOCH
 
 
 def test_divergence_after_resuming_still_knows_the_last_finite_loss(workshop, path):
@@ -97,7 +117,7 @@ def test_a_weight_with_two_names_is_stored_once_and_stays_tied(workshop, path):
 
     other = workshop.model(seed=2)
     other.second_name = other.source_table
-    assert load_weights(path, other) == 1
+    restore(path, workshop.training(other))
     assert other.second_name is other.source_table
     assert same(weights(other), weights(model))
 
@@ -132,7 +152,7 @@ def edited(path, progress=None, **tensors):
     save_file(kept, path, metadata if progress is None else {"training": progress})
 
 
-WHOLE = {"step": 1, "position": [0, 1], "last_loss": 5.0, "extra": {}}
+WHOLE = {"step": 1, "skipped": 0, "position": [0, 1], "arithmetic": {}, "last_loss": 5.0, "extra": {}}
 
 
 @pytest.mark.parametrize(
@@ -150,13 +170,11 @@ def test_a_checkpoint_that_does_not_say_where_training_stood_touches_nothing(wor
     edited(path, progress)
     words = f"it does not say where training stood: {re.escape(reason)}"
     _refused(workshop, path, words)
-    with pytest.raises(CheckpointUnreadable, match=words):
-        load_weights(path, workshop.model())
 
 
 def test_what_a_newer_version_adds_to_a_checkpoint_is_passed_over(workshop, path):
     save(path, workshop.training(), {})
-    edited(path, json.dumps(WHOLE | {"scaler": 1}))
+    edited(path, json.dumps(WHOLE | {"novelty": 1}))
     training = workshop.training()
     assert restore(path, training) == {}
     assert training.step == 1
@@ -165,8 +183,8 @@ def test_what_a_newer_version_adds_to_a_checkpoint_is_passed_over(workshop, path
 @pytest.mark.parametrize("state", [None, torch.zeros(3, dtype=torch.uint8), torch.zeros(5056)])
 def test_a_checkpoint_without_the_generator_s_state_touches_nothing(workshop, path, state):
     save(path, workshop.training(), {})
-    edited(path, generator=state)
-    _refused(workshop, path, "it does not hold the state of torch's generator")
+    edited(path, **{"generator/cpu": state})
+    _refused(workshop, path, "it does not hold the state of torch's generator on cpu")
 
 
 @pytest.mark.parametrize("part", ["step", "exp_avg", "exp_avg_sq"])
@@ -203,12 +221,18 @@ def _refused(workshop, path, words):
 def test_another_safetensors_file_is_no_checkpoint(workshop, path):
     save_file({"x": torch.zeros(1)}, path)
     with pytest.raises(CheckpointUnreadable, match="it is not a checkpoint of training"):
-        load_weights(path, workshop.model())
+        restore(path, workshop.training())
 
 
-def test_weights_of_no_file_are_an_error(workshop, path):
-    with pytest.raises(FileNotFoundError):
-        load_weights(path, workshop.model())
+def test_a_checkpoint_of_another_device_touches_nothing(workshop, path):
+    save(path, workshop.training(), {})
+    edited(path, **{"generator/cuda": torch.zeros(16, dtype=torch.uint8)})
+    _refused(workshop, path, "it is of a training on another device: it holds generator/cuda")
+
+
+def test_a_checkpoint_of_another_precision_touches_nothing(workshop, path):
+    save(path, workshop.training(precision="float16"), {})
+    _refused(workshop, path, "it is of a training in another precision")
 
 
 def test_a_kill_while_saving_leaves_the_last_good_one(workshop, path):
