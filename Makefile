@@ -5,11 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXAMPLE := examples/ablations-laplace
 EXAMPLE_VENV ?= .venv-example
+BENCH_VENV ?= .venv-bench
+BENCH_STAMP := $(BENCH_VENV)/.installed
 
 # One thread per process: two busy threads on two busy cores are many times slower than one each.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: quickstart install test full format lint types imports wheel example gate docs bench-attention clean
+.PHONY: quickstart install test full format lint types imports wheel example gate docs bench-attention bench-data bench-training clean
 
 quickstart: install ## install, run the smallest experiment, print its table
 	$(BIN)/ablate run experiments/quickstart.yaml
@@ -19,7 +21,7 @@ install: $(STAMP) ## build the virtual environment, with all that users and deve
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable '.[ui]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --group dev --editable '.[hub,ui]'
 	touch $(STAMP)
 
 test: install ## what CI runs
@@ -64,5 +66,18 @@ docs: install ## write the pages that are generated from the code
 bench-attention: install ## time and memory of every attention score, one thread: minutes, on a quiet machine
 	$(BIN)/python -m tests.plugins.attention_scores.attention_bench --output docs/results/attention-bench.md $(ARGS)
 
+bench-data: install ## time and memory from a long corpus of plain text to batches: half an hour, on a quiet machine
+	$(BIN)/python -m tests.framework.data.data_bench --output docs/results/data-bench.md $(ARGS)
+
+bench-training: $(BENCH_STAMP) ## speed of training and decoding beside other libraries: half an hour, on a quiet machine
+	$(BENCH_VENV)/bin/python -m tests.framework.train.training_bench --output docs/results/training-bench.md $(ARGS)
+
+$(BENCH_STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip install --quiet --constraint constraints.txt pip
+	$(BENCH_VENV)/bin/python -m pip install --quiet --constraint constraints.txt --group test --editable '.[bench]'
+	$(BENCH_VENV)/bin/python -m pip install --quiet --no-deps joeynmt==2.3.0
+	touch $(BENCH_STAMP)
+
 clean:
-	rm -rf $(VENV) $(EXAMPLE_VENV) dist build
+	rm -rf $(VENV) $(EXAMPLE_VENV) $(BENCH_VENV) dist build

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from framework.model.attention import attend as attend
     from framework.model.attention import attention_weights as attention_weights
     from framework.model.attention import visible as visible
+    from framework.model.dropout import dropout as dropout
     from framework.model.layers import Linear as Linear
     from framework.registry import Registry as Registry
     from framework.spec import ExperimentSpec as ExperimentSpec
@@ -96,6 +97,7 @@ _HOMES = {
     "framework.experiment": ("Experiment", "load"),
     "framework.hookspecs": ("hookimpl",),
     "framework.model.attention": ("attend", "attention_weights", "visible"),
+    "framework.model.dropout": ("dropout",),
     "framework.model.layers": ("Linear",),
     "framework.registry": ("Registry",),
     "framework.spec": ("ExperimentSpec", "Options", "TrialSpec"),

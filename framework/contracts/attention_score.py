@@ -32,7 +32,7 @@ class DotProductForm(AttentionScore):
     """A score that is a dot product of transformed vectors: score(i, j) = query'_i · key'_j.
 
     The framework then calls PyTorch's fused attention with scale 1 and builds no (Q, K) scores, unless it needs the
-    weights themselves, or keys are so few that scores cost less than values made as wide as the features.
+    weights themselves, or keys are so few that scores cost less.
     """
 
     @abstractmethod

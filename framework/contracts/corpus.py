@@ -34,7 +34,11 @@ class Corpus(Plugin):
 
     @abstractmethod
     def pairs(self, split: str) -> Iterable[Pair]:
-        """Give a split's pairs, always in the same order."""
+        """Give a split's pairs, always in the same order.
+
+        They are asked for several times, and looked at one after the other: a long corpus is better read anew each time
+        than kept in memory.
+        """
 
     def fingerprint(self) -> str:
         """Identify the text itself, wherever it lies and however its file is written."""

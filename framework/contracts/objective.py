@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from framework.contracts.cross_entropy import smoothed_cross_entropy
 from framework.contracts.plugin import Plugin
 from framework.spec import Options
 
@@ -55,6 +55,19 @@ class Batch:
             source_padding=None if self.source_padding is None else self.source_padding[rows],
         )
 
+    def to(self, device: torch.device) -> Batch:
+        """Give the same batch on a device; it is itself where it is there already."""
+        if self.target_input.device == device:
+            return self
+        return Batch(
+            target_input=self.target_input.to(device, non_blocking=True),
+            target_output=self.target_output.to(device, non_blocking=True),
+            target_padding=self.target_padding.to(device, non_blocking=True),
+            scored=self.scored.to(device, non_blocking=True),
+            source=None if self.source is None else self.source.to(device, non_blocking=True),
+            source_padding=None if self.source_padding is None else self.source_padding.to(device, non_blocking=True),
+        )
+
 
 class Objective(Plugin):
     """Turns examples into batches, and a batch's logits into a loss and measurements."""
@@ -65,8 +78,8 @@ class Objective(Plugin):
     metrics: ClassVar[tuple[str, ...]]
     """What it is measured by unless the experiment says otherwise, such as `perplexity` and `bleu`.
 
-    `perplexity` is made of the loss; `bleu` and `exact_match` of what the model generates for a source; any other
-    name is one that `per_token` gives.
+    `perplexity`, `smoothed_perplexity` and `word_perplexity` are made of the loss; `bleu`, `bleu_compound_split`,
+    `chrf` and `exact_match` of what the model generates for a source; any other name is one that `per_token` gives.
     """
 
     further_metrics: ClassVar[tuple[str, ...]] = ()
@@ -101,12 +114,11 @@ class Objective(Plugin):
         spread evenly over the whole vocabulary, the right token and the special pieces included (Szegedy et al.
         2016, arXiv:1512.00567, section 7).
         """
-        loss = F.cross_entropy(
+        loss = smoothed_cross_entropy(
             logits.float().flatten(0, 1),  # (B*T, V)
-            batch.target_output.masked_fill(~batch.scored, _IGNORED).flatten(),  # (B*T,)
-            ignore_index=_IGNORED,
-            label_smoothing=label_smoothing,
-            reduction="sum",
+            batch.target_output.flatten(),  # (B*T,)
+            batch.scored.flatten(),  # (B*T,)
+            label_smoothing,
         )
         return loss, batch.scored.sum()
 
@@ -116,9 +128,6 @@ class Objective(Plugin):
         `accuracy` is the share of tokens that the model, given the true ones before, finds likeliest.
         """
         return {"accuracy": logits.argmax(-1) == batch.target_output}
-
-
-_IGNORED: Final = -100
 
 
 def padded(sequences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import and_
+from typing import Final
 
 import torch
 import torch.nn.functional as F
@@ -14,8 +15,14 @@ from torch import Tensor
 
 from framework.contracts import AttentionScore, Dims, DotProductForm, Mask
 from framework.errors import PluginError
+from framework.model.dropout import dropout as drop
 
 MASKED = float("-inf")
+
+FEW_KEYS: Final = 64
+"""Below so many keys a CPU builds the scores of a dot-product form and their gradient faster than its fused kernel goes
+without them: by 1.1 to 1.5 times from 20 to 40 keys, at widths from 8 to 64 on one thread of an x86 processor. Without
+a gradient the fused kernel is the faster at any length."""
 
 
 def visible(
@@ -65,15 +72,17 @@ def attend(
     dropped now (0 outside training). The context of a query that may see nothing is exactly zero. A dot-product
     form goes through PyTorch's fused attention, which builds no weights; it can neither drop them out on its
     fast path nor give a bias its gradient, so these two cases are computed step by step, and so are up to 2·d_v keys
-    with features wider than the values.
+    with features wider than the values, and where a gradient is wanted of fewer than `FEW_KEYS` keys on a CPU.
     """
     bias_learns = bias is not None and bias.requires_grad
     if not isinstance(score, DotProductForm) or dropout > 0.0 or bias_learns:
         weights = attention_weights(score, query, key, allowed, bias)  # (B, H, Q, K)
-        return F.dropout(weights, dropout) @ value  # (B, H, Q, d_v)
+        return drop(weights, dropout) @ value  # (B, H, Q, d_v)
     query, key = score.features(query, key)  # (B, H, Q, F), (B, H, K, F)
     d_v = value.size(-1)
     wider = query.size(-1) - d_v
+    if query.requires_grad and query.is_cpu and key.size(2) < FEW_KEYS:
+        return _normalized(query @ key.mT, allowed, bias) @ value  # (B, H, Q, d_v)
     if wider <= 0:
         return _fused(query, key, value, allowed, bias)
     # The fast kernels want equal widths, and cat and split take one pass over memory where pad and slice take two.
@@ -87,13 +96,13 @@ def attend(
 
 
 def _normalized(scores: Tensor, allowed: Tensor | None, bias: Tensor | None) -> Tensor:
-    if bias is not None:
-        scores = scores + bias
     if allowed is None:
-        return scores.softmax(-1)
+        return (scores if bias is None else scores + bias).softmax(-1)
     _require_boolean(allowed, "allowed")
     allowed, blind = _open_blind_rows(allowed)
-    weights = scores.masked_fill(~allowed, MASKED).softmax(-1)  # (B, H, Q, K)
+    # Added rather than filled in: what is masked has one head's size, and the gradient of a sum costs nothing.
+    hidden = torch.where(allowed, scores.new_zeros(()) if bias is None else bias, MASKED)  # (B|1, H|1, Q, K)
+    weights = (scores + hidden).softmax(-1)  # (B, H, Q, K)
     return weights if blind is None else weights.masked_fill(blind, 0.0)
 
 

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from torch import Tensor, nn
 
 from framework.contracts import FeedForward, Mixer, State
+from framework.model.dropout import Dropout
 
 NORM_EPSILON: Final = 1e-6
 """As in the authors' first code."""
@@ -27,10 +28,14 @@ NORMS: Final[Mapping[str, Callable[[int], nn.Module]]] = MappingProxyType(
 
 
 class Linear(nn.Linear):
-    """A linear projection that starts Xavier-uniform with zero bias (Glorot and Bengio 2010, eq. 16)."""
+    """A linear projection that starts Xavier-uniform, times `gain`, with zero bias (Glorot and Bengio 2010, eq. 16)."""
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, gain: float = 1.0) -> None:
+        self.gain = gain  # first, because torch starts the weights as it builds them
+        super().__init__(in_features, out_features, bias)
 
     def reset_parameters(self) -> None:
-        nn.init.xavier_uniform_(self.weight)
+        nn.init.xavier_uniform_(self.weight, self.gain)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
@@ -54,7 +59,7 @@ class SubLayer(nn.Module):
         super().__init__()
         self.norm_before = NORMS[norm](d_model) if norm_order == "pre_norm" else nn.Identity()
         self.norm_after = NORMS[norm](d_model) if norm_order == "post_norm" else nn.Identity()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.residual = residual
 
     def enter(self, x: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from framework.contracts import PositionalScheme, State
+from framework.model.dropout import Dropout
 from framework.model.layers import FeedForwardSubLayer, MixingSubLayer
 
 
@@ -96,7 +97,7 @@ class Stack(nn.Module):
         self.scored = scored
         """As `Mask.scored`, of the mask that its layers mix under."""
         self.scheme = scheme
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(layers)
         self.final_norm = final_norm
 

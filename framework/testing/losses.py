@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from framework.errors import PluginError
+from framework.evaluate.metrics import MADE_HERE
 from framework.spec import ModelSpec
 from framework.testing.examples import ObjectiveSubject, batch_of, examples_of, logits_of, row_of
 from framework.testing.telling import kind, same
 
-MADE_ELSEWHERE: Final = frozenset({"perplexity", "bleu", "exact_match"})
+MADE_ELSEWHERE: Final = frozenset(MADE_HERE) - {"loss"}
 """Metrics that the framework makes of the loss and of what is generated."""
-_RESERVED: Final = MADE_ELSEWHERE | {"loss"}
 SMOOTHING: Final = 0.1
 
 
@@ -82,7 +82,7 @@ def metrics(subject: ObjectiveSubject) -> None:
             raise PluginError(
                 f"it names the metric {sorted(lacking)[0]!r}, and per_token gives {', '.join(given)}: name or give it"
             )
-        if taken := _RESERVED & set(given):
+        if taken := set(MADE_HERE) & set(given):
             raise PluginError(
                 f"per_token gives {sorted(taken)[0]!r}, which the framework makes itself of the loss and of what is "
                 "generated: give yours another name"

@@ -44,7 +44,7 @@ class Gated(fw.FeedForward):
 
     def forward(self, x: Tensor) -> Tensor:
         gate = ACTIVATIONS[self.options.activation](self.gate(x))  # (B, L, d_ff)
-        inner = F.dropout(gate * self.inner(x), self.dropout, self.training)  # (B, L, d_ff)
+        inner = fw.dropout(gate * self.inner(x), self.dropout, self.training)  # (B, L, d_ff)
         return self.outer(inner)  # (B, L, D)
 
 

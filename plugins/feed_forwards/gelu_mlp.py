@@ -22,7 +22,7 @@ class GeluMlp(fw.FeedForward):
         self.outer = fw.Linear(dims.d_ff, dims.d_model, bias=dims.projection_bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        inner = F.dropout(F.gelu(self.inner(x)), self.dropout, self.training)  # (B, L, d_ff)
+        inner = fw.dropout(F.gelu(self.inner(x)), self.dropout, self.training)  # (B, L, d_ff)
         return self.outer(inner)  # (B, L, D)
 
 

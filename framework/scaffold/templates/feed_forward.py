@@ -46,7 +46,7 @@ class MyPlugin(fw.FeedForward):
     def forward(self, x: Tensor) -> Tensor:
         """Transform `x (B, L, D)` to `(B, L, D)`, each position by itself."""
         inner = F.relu(self.inner(x)) ** self.options.power  # (B, L, d_ff)
-        return self.outer(F.dropout(inner, self.dropout, self.training))  # (B, L, D)
+        return self.outer(fw.dropout(inner, self.dropout, self.training))  # (B, L, D)
 
 
 @fw.hookimpl

@@ -84,6 +84,7 @@ def test_a_model_on_meta_has_sizes_and_can_be_given_its_weights_later(build, mak
 
 
 def test_a_tied_table_is_one_parameter_under_one_name(build):
+    """B23: it counts once."""
     tied, untied = build(), build(tie_embeddings=False)
     assert num_parameters(untied) - num_parameters(tied) == 2 * 300 * 16
     assert [name for name in tied.state_dict() if "table" in name] == ["source_table.weight"]

@@ -107,7 +107,7 @@ def test_hidden_keys_get_no_weight_and_no_gradient_whatever_stands_there(score, 
         assert torch.equal(tensor.grad[:, :, 6:], torch.zeros_like(tensor.grad[:, :, 6:]))
     with torch.no_grad():
         key[:, :, 6:], value[:, :, 6:] = 7.0, 9.0
-        assert torch.equal(path(score, query, key, value, allowed, bias), context)
+    assert torch.equal(path(score, query, key, value, allowed, bias), context)
 
 
 @pytest.mark.parametrize("keys", [SHORT, LONG])
@@ -304,8 +304,9 @@ def test_keys_are_never_padded_to_a_wider_value(monkeypatch):
 
     monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", spy)
     score = DotProduct(DotProduct.Options(), dims())
-    for d_v in (2, 4, 7):
-        attend(score, *heads(d_v=d_v))
+    with torch.no_grad():
+        for d_v in (2, 4, 7):
+            attend(score, *heads(d_v=d_v))
     assert widths == [(4, 4, 4), (4, 4, 4), (4, 4, 7)]
 
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 import framework as fw
 from framework.model.assemble import initialize
-from framework.model.attention import attend
+from framework.model.attention import FEW_KEYS, attend
 from tests.plugins.sizes import DIMS
 
 D_V = DIMS.d_v
@@ -31,8 +31,12 @@ def run(registry, name, keys, allowed=None, bias=None, dropout=0.0):
     plugin = registry.plugin("attention_score", name)
     score: fw.AttentionScore = plugin(plugin.Options(), DIMS)
     initialize(score, seed=0)
-    query, key, value = (torch.randn(2, DIMS.num_heads, length, 4) for length in (3, keys, keys))
+    query, key, value = draw(keys)
     return attend(score, query, key, value, allowed, bias, dropout)
+
+
+def draw(keys):
+    return tuple(torch.randn(2, DIMS.num_heads, length, 4) for length in (3, keys, keys))
 
 
 @pytest.mark.parametrize("keys", [1, 2 * D_V, 2 * D_V + 1])
@@ -45,6 +49,35 @@ def test_a_dot_product_is_fused_whatever_the_length(registry, fused, keys):
 def test_features_wider_than_values_are_fused_once_keys_outnumber_two_values(registry, fused, keys, calls):
     run(registry, "kernel", keys)
     assert len(fused) == calls
+
+
+@pytest.mark.parametrize(("keys", "calls"), [(FEW_KEYS - 1, 0), (FEW_KEYS, 1)])
+def test_few_keys_whose_gradient_is_wanted_are_not_fused(registry, fused, keys, calls):
+    plugin = registry.plugin("attention_score", "dot_product")
+    query, key, value = (part.requires_grad_() for part in draw(keys))
+    attend(plugin(plugin.Options(), DIMS), query, key, value).sum().backward()
+    assert len(fused) == calls
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("biased", [False, True])
+def test_few_keys_give_the_same_with_and_without_the_fused_kernel(registry, monkeypatch, hidden, biased):
+    plugin = registry.plugin("attention_score", "dot_product")
+    score = plugin(plugin.Options(), DIMS)
+    parts = [part.requires_grad_() for part in draw(9)]
+    allowed = torch.rand(2, 1, 3, 9) < 0.5 if hidden else None
+    if allowed is not None:
+        allowed[1, :, 2] = False  # a query that sees nothing
+    bias = torch.randn(1, DIMS.num_heads, 3, 9) if biased else None
+
+    def context_and_gradients():
+        query, key, value = parts
+        context = attend(score, query, key, value, allowed, bias)
+        return context, *torch.autograd.grad(context.square().sum(), parts)
+
+    built = context_and_gradients()
+    monkeypatch.setattr("framework.model.attention.FEW_KEYS", 0)
+    torch.testing.assert_close(context_and_gradients(), built)
 
 
 def test_what_needs_weights_is_not_fused(registry, fused):

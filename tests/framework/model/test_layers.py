@@ -15,6 +15,13 @@ def test_a_projection_starts_xavier_uniform_with_zero_bias():
     assert torch.equal(linear.bias, torch.zeros(100))
 
 
+def test_a_projection_may_start_smaller():
+    torch.manual_seed(0)
+    whole = Linear(200, 100)
+    torch.manual_seed(0)
+    torch.testing.assert_close(Linear(200, 100, gain=0.5).weight, whole.weight / 2)
+
+
 def test_a_projection_may_have_no_bias():
     assert Linear(3, 2, bias=False).bias is None
 

@@ -28,6 +28,7 @@ from torch import Tensor
 import framework as fw
 from framework.peak_memory import peak_memory_bytes, restart_peak_memory
 
+CPU: Final = torch.device("cpu")
 LENGTHS: Final = (64, 128, 256, 512, 1024)
 TOKENS: Final = 1024
 """Batch size times length."""
@@ -147,10 +148,10 @@ def peak_megabytes(name: str, lengths: Sequence[int]) -> list[float]:
 
 def own_peak_megabytes(name: str, length: int) -> float:
     attend, inputs = ways()[name], draw(length)
-    restart_peak_memory()
-    before = peak_memory_bytes()
+    restart_peak_memory(CPU)
+    before = peak_memory_bytes(CPU)
     forward_and_backward(attend, inputs)
-    return (peak_memory_bytes() - before) / 1e6
+    return (peak_memory_bytes(CPU) - before) / 1e6
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -121,6 +121,33 @@ def test_a_state_follows_the_beam(rows):
     torch.testing.assert_close(y, whole[:, 2:])
 
 
+@pytest.mark.parametrize("gradients", [True, False])
+def test_a_state_that_is_reordered_twice_follows_both(gradients):
+    mixer, x = attention(fw.Site.DECODER_SELF), torch.randn(3, 3, 8)
+    positions, first, second = torch.arange(3)[None], torch.tensor([2, 0, 1]), torch.tensor([0, 0, 2, 1])
+    with torch.set_grad_enabled(gradients):
+        _, state = mixer(x[:, :2], positions[:, :2], real(3, 2), state=mixer.start())
+        y, _ = mixer(x[:, 2:][[0, 1, 2, 0]], positions[:, 2:], real(4, 1), state=state.reorder(first).reorder(second))
+        whole = torch.cat((x[first[second], :2], x[:, 2:][[0, 1, 2, 0]]), dim=1)
+        torch.testing.assert_close(y, mixer(whole, positions, real(4, 3))[0][:, 2:])
+
+
+def test_what_is_read_of_a_memory_is_kept_once_and_forgotten_with_its_last_reader():
+    mixer, memory, x = attention(fw.Site.DECODER_CROSS), torch.randn(4, 5, 8), torch.randn(4, 1, 8)
+    padding = torch.arange(5) < torch.tensor([5, 3, 4, 2])[:, None]  # (M, S)
+    positions = torch.zeros(1, 1, dtype=torch.int64)
+    _, state = mixer(x, positions, real(4, 1), memory, padding, mixer.start())
+    readers = torch.arange(4)
+    for beam, kept in (([0, 0, 0, 1, 2, 3, 3], 4), ([6, 0, 3, 1, 3], 4), ([1, 1, 0], 2), ([2, 0, 1], 2), ([0], 1)):
+        state, readers = state.reorder(torch.tensor(beam)), readers[beam]
+        assert state.key.size(0) == kept  # of memories, however many read them
+        for length in (1, 2):
+            x = torch.randn(len(beam), length, 8)
+            y, _ = mixer(x, positions, real(len(beam), length), memory[readers], padding[readers], state)
+            copied, _ = mixer(x, positions, real(len(beam), length), memory[readers], padding[readers])
+            torch.testing.assert_close(y, copied)
+
+
 def test_attention_dropout_is_for_training():
     mixer = attention(attention_dropout=0.5)
     inputs = (torch.randn(2, 3, 8), torch.arange(3)[None], real(2, 3))
