@@ -8,7 +8,7 @@ import torch
 
 from framework.contracts import Corpus, Mask, Objective, Site, TextCorpus
 from framework.errors import Problem
-from framework.evaluate.measure import GENERATED, chosen_metrics
+from framework.evaluate.metrics import GENERATED, chosen_metrics
 from framework.model.slots import Slots
 from framework.registry import Registry
 from framework.spec import ResolvedSpec

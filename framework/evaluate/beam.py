@@ -16,17 +16,24 @@ from torch import Tensor
 
 from framework.contracts import BOS, EOS, PAD
 from framework.evaluate.errors import Unmeasurable
+from framework.evaluate.largest import largest
 
 
 class Continuations(Protocol):
     """What may follow each of some hypotheses; remembers what came before. It begins with one per sentence."""
 
-    def next(self, last: Tensor) -> Tensor:
-        """Read the last pieces `(N,)` and give the log-probabilities of the next, `(N, V)`, to be overwritten."""
+    def next(self, last: Tensor) -> tuple[Tensor, Tensor]:
+        """Read the last pieces `(N,)` and score the next: scores `(N, V)`, to be overwritten, and normalisers `(N,)`.
+
+        A log-probability is a score minus its row's normaliser: few of them are ever read, and subtracting from all
+        would take a pass over the largest tensor of the search. `last` lies on the CPU, the results on any device.
+        """
         ...
 
     def keep(self, rows: Tensor) -> None:
-        """Let hypothesis r continue what hypothesis `rows[r]` was. `rows` is `(N',)` and may repeat and omit."""
+        """Let hypothesis r continue what hypothesis `rows[r]` was. `rows` is `(N',)`, on the CPU, and may repeat
+        and omit.
+        """
         ...
 
 
@@ -46,12 +53,15 @@ def length_penalty(length: Tensor, alpha: float) -> Tensor:
 def beam_search(continuations: Continuations, max_pieces: Tensor, beam_size: int, alpha: float) -> list[Hypothesis]:
     """Give the best finished hypothesis of each sentence.
 
-    `max_pieces` is `(B,)`, without the end piece: a hypothesis of that length can only end, at the price of its
-    EOS. A finished hypothesis keeps its place in the beam, so that a beam of 1 is greedy decoding; the decoder of
-    arXiv:1706.03762, in tensor2tensor, gives the place away again and so looks a little further. A live hypothesis
+    `max_pieces` is `(B,)`, on the CPU, without the end piece: a hypothesis of that length can only end, at the price
+    of its EOS. A finished hypothesis keeps its place in the beam, so that a beam of 1 is greedy decoding; the decoder
+    of arXiv:1706.03762, in tensor2tensor, gives the place away again and so looks a little further. A live hypothesis
     is dropped once it cannot beat the best finished one: log-probabilities only fall and, with alpha >= 0, nothing
     divides them by more than the penalty of the longest length allowed. A sentence without live hypotheses costs
     nothing. No sentence depends on another.
+
+    The beams are kept on the CPU, wherever the model is: of the scores only the best of each hypothesis come there,
+    once per piece, so that a device is waited for no oftener than that.
 
     Raises `Unmeasurable` if the log-probabilities are not finite.
     """
@@ -64,11 +74,8 @@ def beam_search(continuations: Continuations, max_pieces: Tensor, beam_size: int
     score = torch.zeros(len(sentence), dtype=torch.float64)  # (N,)
     pieces = torch.full((len(sentence), 1), BOS)  # (N, length)
     for length in count(1):
-        log_probs = continuations.next(pieces[:, -1])  # (N, V)
-        log_probs[:, (PAD, BOS)] = -math.inf
-        must_end = length > max_pieces[sentence]  # (N,)
-        log_probs[must_end, :EOS] = log_probs[must_end, EOS + 1 :] = -math.inf
-        row, piece, score = _best_continuations(score, log_probs, sentence, places, beam_size)
+        added, choice = _likeliest(*continuations.next(pieces[:, -1]), length > max_pieces[sentence], beam_size)
+        row, piece, score = _best_continuations(score[:, None] + added, choice, sentence, places, beam_size)
         sentence, pieces = sentence[row], torch.cat([pieces[row], piece[:, None]], dim=1)
 
         ended = piece == EOS  # (N,)
@@ -90,20 +97,35 @@ def beam_search(continuations: Continuations, max_pieces: Tensor, beam_size: int
     return best
 
 
+def _likeliest(scores: Tensor, normalisers: Tensor, must_end: Tensor, beam_size: int) -> tuple[Tensor, Tensor]:
+    """Give the likeliest next pieces of each hypothesis, from scores `(N, V)` on any device: two `(N, W)` on the CPU.
+
+    These are log-probabilities, in float64, and the pieces; W is the beam size or V, for no sentence can use more of
+    one hypothesis. A hypothesis that `must_end`, `(N,)` on the CPU, is left nothing but its end.
+    """
+    scores[:, PAD] = scores[:, BOS] = -math.inf
+    end = scores[:, EOS] - normalisers  # (N,)
+    top, choice = largest(scores, min(beam_size, scores.size(1)))  # (N, W)
+    added, choice = (top - normalisers[:, None]).cpu().double(), choice.cpu()
+    if must_end.any():
+        added[must_end] = -math.inf
+        added[must_end, 0], choice[must_end, 0] = end.cpu().double()[must_end], EOS
+    return added, choice
+
+
 def _best_continuations(
-    score: Tensor, log_probs: Tensor, sentence: Tensor, places: Tensor, beam_size: int
+    score: Tensor, choice: Tensor, sentence: Tensor, places: Tensor, beam_size: int
 ) -> tuple[Tensor, Tensor, Tensor]:
     """For each sentence its best continuations, as many as it has places.
 
-    From scores `(N,)` and log-probabilities `(N, V)` of live hypotheses: which hypothesis is continued, with
-    which piece, and the new score, `(N',)` each, in order of sentence.
+    From the W likeliest continuations of each live hypothesis, their scores and pieces `(N, W)`: which hypothesis is
+    continued, with which piece, and the new score, `(N',)` each, in order of sentence.
     """
-    width = min(beam_size, log_probs.shape[1])
-    top, choice = log_probs.topk(width)  # (N, width): no sentence can use more of one hypothesis
+    width = score.size(1)
     first = torch.searchsorted(sentence, torch.arange(len(places)))  # (B,) row of a sentence's first hypothesis
     rank = torch.arange(len(sentence)) - first[sentence]  # (N,)
     table = torch.full((len(places), beam_size, width), -math.inf, dtype=torch.float64)
-    table[sentence, rank] = score[:, None] + top
+    table[sentence, rank] = score
     ranked, index = table.flatten(1).topk(beam_size)  # (B, K)
     taken = (torch.arange(beam_size) < places[:, None]) & (ranked > -math.inf)  # (B, K)
     owner, index = taken.nonzero()[:, 0], index[taken]  # (N',)

@@ -35,6 +35,7 @@ def generate(
     as its source and `spec.max_extra_tokens` more. Leaves the model in evaluation mode. Raises `Unmeasurable`.
     """
     model.eval()
+    device = next(model.parameters()).device
     lengths = torch.tensor([len(source) for source in sources], dtype=torch.int64)  # (N,)
     positions = objective.lengths(lengths, torch.zeros_like(lengths))  # (N,)
     nothing = torch.empty(0, dtype=torch.int64)
@@ -50,7 +51,7 @@ def generate(
                 allowed = limit = lengths[group] + spec.max_extra_tokens
                 if model.max_positions is not None:  # the prompt takes some
                     limit = allowed.clamp(max=model.max_positions - prompt.target_input.size(1))
-                found = beam_search(_Decoder(model, prompt), limit, spec.beam_size, spec.length_penalty)
+                found = beam_search(_Decoder(model, prompt.to(device)), limit, spec.beam_size, spec.length_penalty)
                 for i, hypothesis in zip(group.tolist(), found, strict=True):
                     pieces[i] = hypothesis.pieces
                 produced = torch.tensor([len(hypothesis.pieces) for hypothesis in found])
@@ -72,30 +73,36 @@ class _Decoder:
     def __init__(self, model: GenerativeTransformer, prompt: Batch) -> None:
         self._model = model
         self._prompt = prompt.target_input  # (N, L)
-        self._memory, self._memory_padding = model.read(prompt)  # (N, S, D), (N, S)
+        self._device = prompt.target_input.device
+        self._memory = model.read(prompt)  # (N, S, D), (N, S)
         self._states: StackState | None = model.start()
         self._position = 0
         self._hypotheses = len(self._prompt)
 
-    def next(self, last: Tensor) -> Tensor:
-        new = last[:, None] if self._position else self._prompt  # (N, L), of which `last` is the beginning
+    def next(self, last: Tensor) -> tuple[Tensor, Tensor]:
+        """See `Continuations.next`."""
+        # At first the whole prompt, of which `last` is the beginning.
+        new = last[:, None].to(self._device) if self._position else self._prompt  # (N, L)
         end = self._position + new.size(1)
         logits, self._states = self._model.decode(
             new,
-            torch.arange(self._position, end)[None],
+            torch.arange(self._position, end, device=self._device)[None],
             torch.ones_like(new, dtype=torch.bool),
-            self._memory,
-            self._memory_padding,
+            *self._memory,
             self._states,
         )
         self._position = end
-        return logits[:, -1].float().log_softmax(-1)  # (N, V)
+        scores = logits[:, -1].float()  # (N, V)
+        return scores, scores.logsumexp(-1)
 
     def keep(self, rows: Tensor) -> None:
+        """See `Continuations.keep`."""
         if torch.equal(rows, torch.arange(self._hypotheses)):
             return  # the usual case of a small beam, and copying the states is what decoding spends most on
         assert self._states is not None
-        self._states = self._states.reorder(rows)
-        if self._memory is not None and self._memory_padding is not None:
-            self._memory, self._memory_padding = self._memory[rows], self._memory_padding[rows]
+        moved = rows.to(self._device)
+        self._states = self._states.reorder(moved)
         self._hypotheses = len(rows)
+        memory, padding = self._memory
+        if memory is not None and padding is not None:
+            self._memory = memory[moved], padding[moved]

@@ -33,6 +33,7 @@ class MaskedToken(fw.Objective):
     name = "masked_token"
     architectures: ClassVar[frozenset[str]] = frozenset({"encoder_only"})
     metrics: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy")
+    further_metrics: ClassVar[tuple[str, ...]] = ("smoothed_perplexity",)
 
     class Options(fw.Options):
         rate: Annotated[float, Field(gt=0, le=1)] = 0.15

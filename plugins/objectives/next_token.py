@@ -22,7 +22,14 @@ class NextToken(fw.Objective):
     name = "next_token"
     architectures: ClassVar[frozenset[str]] = frozenset({"decoder_only"})
     metrics: ClassVar[tuple[str, ...]] = ("perplexity", "accuracy")
-    further_metrics: ClassVar[tuple[str, ...]] = ("bleu", "exact_match")
+    further_metrics: ClassVar[tuple[str, ...]] = (
+        "bleu",
+        "exact_match",
+        "bleu_compound_split",
+        "chrf",
+        "smoothed_perplexity",
+        "word_perplexity",
+    )
 
     def lengths(self, source_lengths: Tensor, target_lengths: Tensor) -> Tensor:
         prompts = torch.where(source_lengths > 0, source_lengths + 1, 0)  # EOS

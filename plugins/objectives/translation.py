@@ -20,7 +20,14 @@ class Translation(fw.Objective):
     name = "translation"
     architectures: ClassVar[frozenset[str]] = frozenset({"encoder_decoder"})
     metrics: ClassVar[tuple[str, ...]] = ("perplexity", "bleu")
-    further_metrics: ClassVar[tuple[str, ...]] = ("accuracy", "exact_match")
+    further_metrics: ClassVar[tuple[str, ...]] = (
+        "accuracy",
+        "exact_match",
+        "bleu_compound_split",
+        "chrf",
+        "smoothed_perplexity",
+        "word_perplexity",
+    )
     needs_sources: ClassVar[bool] = True
 
     def lengths(self, source_lengths: Tensor, target_lengths: Tensor) -> Tensor:

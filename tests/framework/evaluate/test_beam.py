@@ -32,7 +32,10 @@ class Scorer:
     def next(self, last):
         self.asked.append(len(last))
         self.rows = [(s, (*prefix, int(p))) for (s, prefix), p in zip(self.rows, last, strict=True)]
-        return torch.stack([self.log_probs(*row) for row in self.rows])
+        # Any normaliser will do, for what counts is the difference.
+        scores = torch.stack([self.log_probs(*row) for row in self.rows])
+        normalisers = torch.tensor([sentence % 8 for sentence, _ in self.rows]) / 4
+        return scores + normalisers[:, None], normalisers
 
     def keep(self, rows):
         self.rows = [self.rows[row] for row in rows.tolist()]
@@ -105,6 +108,7 @@ def test_a_beam_wide_enough_for_all_outputs_finds_the_best(sentence, max_pieces,
 @given(sentence=SENTENCES, max_pieces=st.integers(0, 6), alpha=ALPHAS)
 @settings(deadline=None, max_examples=60)
 def test_a_beam_of_one_is_greedy(sentence, max_pieces, alpha):
+    """B32"""
     scorer = Scorer(sentence)
     (found,) = search(scorer, [max_pieces], beam_size=1, alpha=alpha)
     assert found.pieces == greedy(scorer, sentence, max_pieces)
@@ -113,6 +117,7 @@ def test_a_beam_of_one_is_greedy(sentence, max_pieces, alpha):
 @given(sentence=SENTENCES, beam_size=st.integers(1, 6), alpha=ALPHAS)
 @settings(deadline=None, max_examples=60)
 def test_no_beam_beats_the_exhaustive_one_and_scores_are_true(sentence, beam_size, alpha):
+    """B32"""
     scorer = Scorer(sentence)
     (found,) = search(scorer, [4], beam_size, alpha)
     (widest,) = search(Scorer(sentence), [4], 64, alpha)
@@ -141,12 +146,14 @@ SHORT_AND_LONG = {
 
 
 def test_a_finished_hypothesis_does_not_stop_a_longer_one_that_can_still_win():
+    """B32: -1.5 at length 3 against -1.8 at length 6."""
     (found,) = search(Table(SHORT_AND_LONG), [10], beam_size=2, alpha=GOLDEN["alpha"])
     assert found.pieces == [4] * 5
     assert found.score == pytest.approx(GOLDEN["long"]["score"], abs=1e-4)
 
 
 def test_without_a_length_penalty_the_short_one_wins():
+    """B32"""
     (found,) = search(Table(SHORT_AND_LONG), [10], beam_size=2, alpha=0.0)
     assert (found.pieces, found.score) == ([3, 3], pytest.approx(-1.5))
 

@@ -5,6 +5,7 @@ from framework.contracts import BOS, EOS, PAD
 from framework.evaluate.generate import Outputs, generate
 from framework.model.transformer import positions_of
 from framework.spec import EvaluateSpec
+from framework.testing.device import elsewhere, moved
 from plugins.objectives.next_token import NextToken
 
 
@@ -41,11 +42,20 @@ def test_a_beam_of_one_is_greedy_decoding_without_a_cache(workshop, sources, sco
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_a_translation_does_not_depend_on_its_batch(workshop, sources, beam_size):
+@pytest.mark.parametrize("batch_tokens", [1, 40, 130])
+def test_a_translation_does_not_depend_on_its_batch(workshop, sources, beam_size, batch_tokens):
     model = workshop.model(seed=3)
     together = EvaluateSpec(beam_size=beam_size, max_extra_tokens=4, batch_tokens=10_000)
-    alone = together.model_copy(update={"batch_tokens": 1})
-    assert generate(model, workshop.objective, sources, together) == generate(model, workshop.objective, sources, alone)
+    apart = together.model_copy(update={"batch_tokens": batch_tokens})
+    assert generate(model, workshop.objective, sources, together) == generate(model, workshop.objective, sources, apart)
+
+
+def test_a_translation_depends_neither_on_the_order_nor_on_who_is_left_out(workshop, sources):
+    model, spec = workshop.model(seed=3), EvaluateSpec(max_extra_tokens=4)
+    all_of_them = generate(model, workshop.objective, sources, spec).pieces
+    backwards = generate(model, workshop.objective, sources[::-1], spec).pieces
+    assert backwards == all_of_them[::-1]
+    assert generate(model, workshop.objective, sources[3:6], spec).pieces == all_of_them[3:6]
 
 
 def test_output_stays_within_the_source_and_its_extra_pieces(workshop, sources):
@@ -121,3 +131,14 @@ def test_what_a_prompt_draws_does_not_depend_on_its_batch(workshop, sources):
     model, objective = workshop.model(architecture="decoder_only"), Drawn(NextToken.Options())
     one, all_ = (EvaluateSpec(beam_size=1, max_extra_tokens=2, batch_tokens=size) for size in (1, 10_000))
     assert generate(model, objective, sources, one) == generate(model, objective, sources, all_)
+
+
+@pytest.mark.parametrize("architecture", ["encoder_decoder", "decoder_only"])
+def test_a_model_generates_on_its_own_device(workshop, sources, architecture):
+    objective = workshop.objective if architecture == "encoder_decoder" else NextToken(NextToken.Options())
+    spec = EvaluateSpec(max_extra_tokens=2)
+    model = workshop.model(architecture=architecture, seed=3)
+    here = generate(model, objective, sources, spec)
+    with elsewhere():
+        moved(model)
+        assert generate(model, objective, sources, spec) == here

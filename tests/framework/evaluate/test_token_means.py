@@ -6,6 +6,7 @@ import torch
 from framework.errors import PluginError, SpecError
 from framework.evaluate.errors import Unmeasurable
 from framework.evaluate.token_means import token_means
+from framework.testing.device import elsewhere, moved
 from plugins.objectives.masked_token import MaskedToken
 from plugins.objectives.next_token import NextToken
 
@@ -39,6 +40,7 @@ def test_the_loss_is_the_mean_over_tokens_not_over_sentences(workshop, dev):
 
 
 def test_the_loss_is_that_of_the_true_pieces_whatever_smoothing_the_training_had(workshop, trained, dev):
+    """B25"""
     # Trained to the end with smoothing, a model gives the true piece all but the smoothing's mass: that is its
     # loss, and exp(smoothed loss) would be several times the perplexity.
     smoothing, V = 0.1, 260
@@ -113,3 +115,13 @@ def test_a_measure_that_is_not_finite_is_the_objectives_mistake(workshop, dev):
     expected = r"objective 'unsure' measures 'doubt' as nan on the split 'dev': its per_token must give a finite number"
     with pytest.raises(PluginError, match=expected):
         token_means(model, Unsure(Unsure.Options()), dev, 500, ["doubt"])
+
+
+def test_a_model_is_measured_on_its_own_device(workshop, dev):
+    model = workshop.model()
+    here = token_means(model, workshop.objective, dev, 500, ["accuracy"], label_smoothing=0.1)
+    assert here.smoothed_loss is not None
+    assert here.tokens == int(dev.target_lengths.sum()) + len(dev)
+    with elsewhere():
+        moved(model)
+        assert token_means(model, workshop.objective, dev, 500, ["accuracy"], label_smoothing=0.1) == here
