@@ -1,47 +1,60 @@
-"""Cut a corpus into pieces, once for all trials that train on it."""
+"""Cut a corpus into pieces, once for all trials that train on it.
+
+Text passes by: however long a corpus is, only some pairs of it are in memory at a time.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 import polars as pl
 import torch
-from safetensors.torch import save
+from torch import Tensor
 
 from framework.contracts import Corpus, Pair, TextCorpus
+from framework.data.id_files import IdFileWriter
 from framework.data.prepared import PreparedData
 from framework.data.sequences import Sequences
 from framework.data.tokenizer import Tokenizer
 from framework.errors import SpecError
 from framework.spec import DataSpec, TokenizerSpec
 
+LEARNED_FROM: Final = 1_000_000
+"""Most training pairs that a vocabulary is learned from. The learner holds each different word with all its pieces, a
+kilobyte or so, of which some five million pairs of text have millions."""
+
+_PAIRS_AT_ONCE: Final = 10_000
+"""The tokenizer's results are much larger than the ids in them."""
+
 
 def prepare(spec: DataSpec, corpus: Corpus, folder: Path) -> PreparedData:
     """Open the prepared data in `folder`, which is written first if it is not there.
 
     The folder appears whole or not at all; of two processes that write it at once, one wins and both go on.
-    Vocabularies are learned on the training split alone. Pairs with a side longer than `spec.max_pieces` are
-    left out of every split and counted; a side without any text is kept. A text of a `TextCorpus` that is longer
-    is cut into parts, each of them an example.
+    Vocabularies are learned on the training split alone, and if it has more than `LEARNED_FROM` pairs on every second,
+    third or k-th of them, the smallest k that leaves no more. Pairs with a side longer than `spec.max_pieces` are left
+    out of every split and counted; a side without any text is kept. A text of a `TextCorpus` that is longer is cut into
+    parts, each of them an example.
 
     Raises `SpecError` if the corpus lacks a split that training needs, if nothing is left of a split, or if
     the text does not yield the vocabulary asked for.
     """
     if not folder.exists():
-        splits = _read(corpus)
+        names = _filled_splits(corpus)
         with _appearing_whole(folder) as unfinished:
-            _write(spec, splits, _keep_texts if isinstance(corpus, TextCorpus) else _keep_pairs, unfinished)
+            _write(spec, corpus, names, unfinished)
     return PreparedData.open(folder)
 
 
-def _read(corpus: Corpus) -> dict[str, list[Pair]]:
+def _filled_splits(corpus: Corpus) -> tuple[str, ...]:
     names = corpus.splits()
     for needed in ("train", "dev"):
         if needed not in names:
@@ -50,86 +63,102 @@ def _read(corpus: Corpus) -> dict[str, list[Pair]]:
                 "train is learned from, and dev is measured on",
                 "data.corpus",
             )
-    splits = {name: list(corpus.pairs(name)) for name in names}
-    for name, pairs in splits.items():
-        if not pairs:
+    for name in names:
+        if next(iter(corpus.pairs(name)), None) is None:
             raise SpecError(f"the split {name!r} is empty: give it text, or leave it out", "data.corpus")
-    return splits
+    return names
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What is left of a split, and how much of it that is."""
-
-    sources: Sequences
-    targets: Sequences
-    texts: pl.DataFrame | None
-    """What generated text is compared with, if anything is generated."""
-    counts: dict[str, int]
-
-
-def _write(
-    spec: DataSpec,
-    splits: dict[str, list[Pair]],
-    keep: Callable[[str, list[Pair], Tokenizer, Tokenizer, int], _Kept],
-    folder: Path,
-) -> None:
-    source_tokenizer, target_tokenizer = _learn(spec.tokenizer, splits["train"], folder)
+def _write(spec: DataSpec, corpus: Corpus, names: tuple[str, ...], folder: Path) -> None:
+    source, target = _learn(spec.tokenizer, corpus, folder)
+    write = _write_texts if isinstance(corpus, TextCorpus) else _write_pairs
     counts: dict[str, int] = {}
-    for name, pairs in splits.items():
-        kept = keep(name, pairs, source_tokenizer, target_tokenizer, spec.max_pieces)
-        counts |= {f"{name}/{what}": count for what, count in kept.counts.items()}
-        _write_ids(folder / f"{name}.safetensors", kept.sources, kept.targets)
-        if kept.texts is not None:
-            kept.texts.write_parquet(folder / f"{name}.parquet")
+    for name in names:
+        found = write(folder, name, corpus.pairs(name), source, target, spec.max_pieces)
+        counts |= {f"{name}/{what}": count for what, count in found.items()}
     (folder / "counts.json").write_text(json.dumps(counts), encoding="utf-8")
 
 
-def _keep_pairs(name: str, pairs: list[Pair], source: Tokenizer, target: Tokenizer, max_pieces: int) -> _Kept:
-    sources = Sequences.encode([pair.source for pair in pairs], source)
-    targets = Sequences.encode([pair.target for pair in pairs], target)
-    kept = torch.maximum(sources.lengths, targets.lengths) <= max_pieces  # (N,)
-    if not kept.any():
+def _write_pairs(
+    folder: Path, name: str, pairs: Iterable[Pair], source: Tokenizer, target: Tokenizer, max_pieces: int
+) -> dict[str, int]:
+    """Write the pairs of a split that are short enough, and count them and those that are not."""
+    texts: list[Pair] = []
+    kept_pairs = left_out = 0
+    with _id_files(folder, name) as (source_file, target_file):
+        for some in _batched(pairs):
+            sources = Sequences.encode([pair.source for pair in some], source)
+            targets = Sequences.encode([pair.target for pair in some], target)
+            kept = torch.maximum(sources.lengths, targets.lengths) <= max_pieces  # (N,)
+            source_file.append(sources.keep(kept))
+            target_file.append(targets.keep(kept))
+            kept_pairs += int(kept.sum())
+            left_out += int((~kept).sum())
+            if name != "train":
+                texts += _chosen(some, kept)
+    if not kept_pairs:
         raise SpecError(
-            f"none of the {len(pairs)} pairs of the split {name!r} has {max_pieces} pieces or fewer "
+            f"none of the {left_out} pairs of the split {name!r} has {max_pieces} pieces or fewer "
             "on both sides: raise it",
             "data.max_pieces",
         )
-    texts = pl.DataFrame(pairs, schema={"source": pl.String, "target": pl.String}, orient="row")
-    return _Kept(
-        sources.keep(kept),
-        targets.keep(kept),
-        texts.filter(pl.Series(kept.numpy())),
-        {"pairs": int(kept.sum()), "left_out": int((~kept).sum())},
-    )
+    if name != "train":
+        frame = pl.DataFrame(texts, schema={"source": pl.String, "target": pl.String}, orient="row")
+        frame.write_parquet(folder / f"{name}.parquet")
+    return {"pairs": kept_pairs, "left_out": left_out}
 
 
-def _keep_texts(name: str, pairs: list[Pair], source: Tokenizer, target: Tokenizer, max_pieces: int) -> _Kept:
-    texts = Sequences.encode([pair.target for pair in pairs], target).cut(max_pieces)
-    nothing = Sequences(torch.empty(0, dtype=torch.int32), torch.zeros(len(texts) + 1, dtype=torch.int64))
-    return _Kept(nothing, texts, None, {"texts": len(pairs), "parts": len(texts)})
+def _write_texts(
+    folder: Path, name: str, pairs: Iterable[Pair], _source: Tokenizer, target: Tokenizer, max_pieces: int
+) -> dict[str, int]:
+    """Write the texts of a split, in parts that are short enough, and count both."""
+    texts = parts = 0
+    with _id_files(folder, name) as (source_file, target_file):
+        for some in _batched(pairs):
+            cut = Sequences.encode([pair.target for pair in some], target).cut(max_pieces)
+            source_file.append(_nothing(len(cut)))
+            target_file.append(cut)
+            texts += len(some)
+            parts += len(cut)
+    return {"texts": texts, "parts": parts}
 
 
-def _learn(spec: TokenizerSpec, pairs: Sequence[Pair], folder: Path) -> tuple[Tokenizer, Tokenizer]:
+@contextmanager
+def _id_files(folder: Path, name: str) -> Iterator[tuple[IdFileWriter, IdFileWriter]]:
+    paths = [folder / f"{name}.{side}.safetensors" for side in ("source", "target")]
+    with IdFileWriter(paths[0]) as source, IdFileWriter(paths[1]) as target:
+        yield source, target
+
+
+def _batched(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    rest = iter(pairs)
+    while some := list(islice(rest, _PAIRS_AT_ONCE)):
+        yield some
+
+
+def _chosen(pairs: list[Pair], kept: Tensor) -> list[Pair]:
+    return [pair for pair, keep in zip(pairs, kept.tolist(), strict=True) if keep]
+
+
+def _nothing(number: int) -> Sequences:
+    return Sequences.of(torch.empty(0, dtype=torch.int32), torch.zeros(number, dtype=torch.int64))
+
+
+def _learn(spec: TokenizerSpec, corpus: Corpus, folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    step = -(-sum(1 for _ in corpus.pairs("train")) // LEARNED_FROM)
+
+    def pairs() -> Iterator[Pair]:
+        return islice(corpus.pairs("train"), 0, None, step)
+
     if spec.shared:
-        tokenizer = Tokenizer.learn((text for pair in pairs for text in pair), spec)
+        tokenizer = Tokenizer.learn((text for pair in pairs() for text in pair), spec)
         (folder / "tokenizer.json").write_text(tokenizer.to_json(), encoding="utf-8")
         return tokenizer, tokenizer
-    source = Tokenizer.learn((pair.source for pair in pairs), spec)
-    target = Tokenizer.learn((pair.target for pair in pairs), spec)
+    source = Tokenizer.learn((pair.source for pair in pairs()), spec)
+    target = Tokenizer.learn((pair.target for pair in pairs()), spec)
     (folder / "source_tokenizer.json").write_text(source.to_json(), encoding="utf-8")
     (folder / "target_tokenizer.json").write_text(target.to_json(), encoding="utf-8")
     return source, target
-
-
-def _write_ids(path: Path, sources: Sequences, targets: Sequences) -> None:
-    tensors = {
-        "source_ids": sources.ids,
-        "source_starts": sources.starts,
-        "target_ids": targets.ids,
-        "target_starts": targets.starts,
-    }
-    path.write_bytes(save(tensors))  # save_file would let nobody but its owner read it
 
 
 @contextmanager

@@ -1,11 +1,9 @@
 """A corpus cut into pieces, as it lies on disk and is read from there.
 
-    source_tokenizer.json, target_tokenizer.json    or one tokenizer.json for both
-    SPLIT.safetensors                               ids of both sides, and where each sequence starts
-    SPLIT.parquet                                   the texts of pairs, which outputs are compared with
-    counts.json                                     pairs kept and left out, by split
-
-Ids are memory-mapped: a large corpus opens at once, and the processes of one machine share it.
+source_tokenizer.json, target_tokenizer.json    or one tokenizer.json for both
+SPLIT.source.safetensors, SPLIT.target.safetensors    ids, and how long each sequence is
+SPLIT.parquet                                   the texts of pairs, which outputs are compared with; not of train
+counts.json                                     pairs kept and left out, by split
 """
 
 from __future__ import annotations
@@ -16,13 +14,15 @@ from pathlib import Path
 from typing import Final
 
 import polars as pl
-from safetensors import safe_open
 from torch import Tensor
 
-from framework.data.sequences import Sequences
+from framework.data.id_files import open_id_file
 from framework.data.tokenizer import Tokenizer
 from framework.errors import SpecError
 from framework.spec.suggest import did_you_mean
+
+LAYOUT: Final = 2
+"""Of the files of prepared data; raised when they change, so that those of an earlier version are not misread."""
 
 NOTHING_SCORED: Final = (
     "no token of the split {split!r} enters the loss: its mask or its objective leaves all of them out"
@@ -36,9 +36,8 @@ class PreparedSplit:
     def __init__(self, folder: Path, name: str) -> None:
         self.name = name
         self._texts_path = folder / f"{name}.parquet"
-        with safe_open(folder / f"{name}.safetensors", framework="pt") as file:
-            self._sources = Sequences(file.get_tensor("source_ids"), file.get_tensor("source_starts"))
-            self._targets = Sequences(file.get_tensor("target_ids"), file.get_tensor("target_starts"))
+        self._sources = open_id_file(folder / f"{name}.source.safetensors")
+        self._targets = open_id_file(folder / f"{name}.target.safetensors")
 
     def __len__(self) -> int:
         return len(self._sources)
@@ -63,10 +62,12 @@ class PreparedSplit:
 
     @cached_property
     def source_texts(self) -> list[str]:
+        """The sources of pairs as they were read; of any split but `train`, which nothing is compared with."""
         return self._texts("source")
 
     @cached_property
     def target_texts(self) -> list[str]:
+        """The targets of pairs as they were read; of any split but `train`, which nothing is compared with."""
         return self._texts("target")
 
     def _texts(self, side: str) -> list[str]:

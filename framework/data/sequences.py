@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
 
 import torch
 from torch import Tensor
 
 from framework.data.tokenizer import Tokenizer
-
-_TEXTS_AT_ONCE: Final = 10_000
-"""The tokenizer's results are much larger than the ids in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +22,16 @@ class Sequences:
     """int64 `(N + 1,)`: where each begins, and the end of the last."""
 
     @classmethod
+    def of(cls, ids: Tensor, lengths: Tensor) -> Sequences:
+        """Give the sequences of these lengths, integers `(N,)`, that lie end to end in `ids`."""
+        return cls(ids, torch.cat([torch.zeros(1, dtype=torch.int64), lengths.cumsum(0)]))
+
+    @classmethod
     def encode(cls, texts: Sequence[str], tokenizer: Tokenizer) -> Sequences:
         """Cut texts into pieces."""
-        ids, lengths = [torch.empty(0, dtype=torch.int32)], [torch.zeros(1, dtype=torch.int64)]
-        for start in range(0, len(texts), _TEXTS_AT_ONCE):
-            encoded = tokenizer.encode_batch(texts[start : start + _TEXTS_AT_ONCE])
-            ids.append(torch.tensor(list(chain.from_iterable(encoded)), dtype=torch.int32))
-            lengths.append(torch.tensor(list(map(len, encoded))))
-        return cls(torch.cat(ids), torch.cat(lengths).cumsum(0))
+        encoded = tokenizer.encode_batch(texts)
+        ids = torch.tensor(list(chain.from_iterable(encoded)), dtype=torch.int32)
+        return cls.of(ids, torch.tensor(list(map(len, encoded)), dtype=torch.int64))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -59,5 +57,4 @@ class Sequences:
 
     def keep(self, kept: Tensor) -> Sequences:
         """Give those sequences whose entry in `kept`, boolean `(N,)`, is true."""
-        starts = torch.cat([self.starts[:1], self.lengths[kept].cumsum(0)])
-        return Sequences(self.ids[kept.repeat_interleave(self.lengths)], starts)
+        return Sequences.of(self.ids[kept.repeat_interleave(self.lengths)], self.lengths[kept])

@@ -51,7 +51,7 @@ class Text(fw.TextCorpus):
         return self._texts[split]
 
     @cached_property
-    def _texts(self) -> dict[str, list[str]]:
+    def _texts(self) -> Mapping[str, Iterable[str]]:
         options = self.options
         if options.path is not None:
             return fw.read_text_splits(self.base_dir / options.path, column=options.column, split=options.split_column)

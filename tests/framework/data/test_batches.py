@@ -16,7 +16,8 @@ LENGTHS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1
 
 
 def training(lengths, batch_tokens=60, seed=1):
-    return TrainingBatches(torch.tensor(lengths).amax(1) + 1, batch_tokens, seed)  # with the end piece
+    sources, targets = torch.tensor(lengths).unbind(1)
+    return TrainingBatches(torch.maximum(sources, targets) + 1, sources - targets, batch_tokens, seed)  # with the end
 
 
 def sample(pairs=1000):
@@ -57,7 +58,9 @@ def test_the_order_is_a_function_of_seed_and_epoch():
 def test_the_order_is_the_one_that_earlier_trials_were_trained_in():
     golden = json.loads((Path(__file__).parents[2] / "golden" / "data.json").read_bytes())
     lengths = torch.arange(12) % 5
-    found = TrainingBatches(torch.maximum(lengths, lengths.flip(0)) + 1, batch_tokens=20, seed=1).epoch(2)
+    others = lengths.flip(0)
+    reader = TrainingBatches(torch.maximum(lengths, others) + 1, lengths - others, batch_tokens=20, seed=1)
+    found = reader.epoch(2)
     assert [batch.tolist() for batch in found] == golden["batches"]
 
 
@@ -97,12 +100,70 @@ def test_short_and_long_batches_alternate_by_chance():
     assert longest != sorted(longest)
 
 
-def test_little_is_padding():
-    pairs = [(length, length) for length, _ in sample(5000)]
-    found = training(pairs, batch_tokens=500).epoch(0)
-    lengths = torch.tensor(pairs)[:, 0] + 1
-    padded = sum(int(lengths[batch].max()) * len(batch) for batch in found)
-    assert int(lengths.sum()) > 0.95 * padded
+def sentences(pairs):
+    """Lengths as translations have them: the longer the source, the longer the target, give or take a fifth."""
+    generator = torch.Generator().manual_seed(0)
+    sources = (24 * torch.randn(pairs, generator=generator).mul(0.5).exp()).clamp(1, 100)
+    targets = (sources * torch.randn(pairs, generator=generator).mul(0.2).exp()).clamp(1, 100)
+    return torch.stack([sources, targets], 1).int().tolist()
+
+
+def waste(pairs, found):
+    sides = torch.tensor(pairs) + 1  # with the end
+    padded = sum(int(sides[batch].amax(0).sum()) * len(batch) for batch in found)
+    return 1 - int(sides.sum()) / padded
+
+
+@pytest.mark.parametrize("batch_tokens", [500, 1000, 2000])
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_less_than_a_twentieth_of_both_sides_is_padding(batch_tokens, epoch):
+    pairs = sentences(20_000)
+    assert waste(pairs, training(pairs, batch_tokens).epoch(epoch)) < 0.05
+
+
+def test_the_shorter_sides_of_a_batch_are_alike():
+    pairs = sentences(20_000)
+    sides = torch.tensor(pairs)
+    lengths = sides.amax(1) + 1
+    by_longer_side = TrainingBatches(lengths, torch.zeros_like(lengths), 1000, seed=1)
+    assert waste(pairs, training(pairs, 1000).epoch(0)) < 0.7 * waste(pairs, by_longer_side.epoch(0))
+
+
+def test_batch_mates_change_where_lengths_differ_too():
+    reader = training(sentences(5000), 500)
+    batch_of = [torch.empty(5000, dtype=torch.int64) for _ in range(2)]
+    for epoch, batch_numbers in enumerate(batch_of):
+        for number, batch in enumerate(reader.epoch(epoch)):
+            batch_numbers[batch] = number
+    mates, mates_again = ((numbers[:, None] == numbers).fill_diagonal_(False) for numbers in batch_of)
+    assert int((mates & mates_again).sum()) < int(mates.sum()) / 2
+
+
+def one_by_one(lengths, batch_tokens):
+    """Cut a sequence of lengths by the definition: where one more would not fit."""
+    cuts: list[list[int]] = [[]]
+    for length in lengths:
+        if cuts[-1] and max(*cuts[-1], length) * (len(cuts[-1]) + 1) > batch_tokens:
+            cuts.append([])
+        cuts[-1].append(length)
+    return cuts
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=200), st.integers(1, 400))
+def test_a_batch_ends_where_one_more_would_not_fit(lengths, batch_tokens):
+    found = length_sorted_batches(torch.tensor(lengths), batch_tokens)
+    assert [[lengths[index] for index in batch.tolist()] for batch in found] == one_by_one(
+        sorted(lengths), batch_tokens
+    )
+
+
+def test_a_batch_that_begins_with_the_end_of_a_pool_ends_where_one_more_would_not_fit(monkeypatch):
+    monkeypatch.setattr(batches, "POOL_SIZE", 10)
+    lengths = torch.tensor(sample(200)).amax(1) + 1
+    found = TrainingBatches(lengths, torch.zeros_like(lengths), 300, seed=1).epoch(0)
+    for batch in found:  # in any order
+        assert len(batch) == 1 or int(lengths[batch].max()) * len(batch) <= 300
+    assert any(lengths[batch].tolist() != sorted(lengths[batch].tolist()) for batch in found)
 
 
 def test_pools_hold_together_when_there_are_many(monkeypatch):

@@ -143,9 +143,9 @@ def test_the_vocabulary_that_a_task_documents_makes_each_word_one_piece(task, ma
     tokenizer = {"vocabulary_size": vocabulary_size}
     data = prepare(make(DataSpec, corpus=name, tokenizer=tokenizer), corpus, tmp_path / "data")
     for split in corpus.splits():
-        prepared = data.split(split)
-        assert prepared.source_lengths.tolist() == [len(text.split()) for text in prepared.source_texts]
-        assert prepared.target_lengths.tolist() == [len(text.split()) for text in prepared.target_texts]
+        prepared, pairs = data.split(split), list(corpus.pairs(split))
+        assert prepared.source_lengths.tolist() == [len(pair.source.split()) for pair in pairs]
+        assert prepared.target_lengths.tolist() == [len(pair.target.split()) for pair in pairs]
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 import torch
 
 from framework.contracts import Corpus, Pair, TextCorpus
+from framework.data import prepare as preparing
 from framework.data.prepare import prepare
 from framework.data.prepared import PreparedData
+from framework.data.tokenizer import Tokenizer
 from framework.errors import SpecError
 from framework.spec import Component, DataSpec, TokenizerSpec
 
@@ -58,12 +61,67 @@ def test_ids_and_texts_come_back_in_the_order_of_the_corpus(tmp_path):
     for name, pairs in (("train", TRAIN), ("dev", DEV)):
         split = data.split(name)
         everything = torch.arange(len(split))
-        assert [data.source_tokenizer.decode(ids.tolist()) for ids in split.sources(everything)] == split.source_texts
-        assert [data.target_tokenizer.decode(ids.tolist()) for ids in split.targets(everything)] == split.target_texts
-        assert list(map(Pair, split.source_texts, split.target_texts)) == pairs
+        sources = [data.source_tokenizer.decode(ids.tolist()) for ids in split.sources(everything)]
+        targets = [data.target_tokenizer.decode(ids.tolist()) for ids in split.targets(everything)]
+        assert list(map(Pair, sources, targets)) == pairs
         assert split.source_lengths.tolist() == [len(ids) for ids in split.sources(everything)]
         assert split.target_lengths.tolist() == [len(ids) for ids in split.targets(everything)]
     assert split.source_lengths.dtype == split.sources(torch.tensor([0]))[0].dtype == torch.int64
+    assert list(map(Pair, split.source_texts, split.target_texts)) == DEV
+
+
+def test_how_many_pairs_are_encoded_at_once_changes_nothing(tmp_path, monkeypatch):
+    corpus = Given({"train": [TRAIN[0], Pair("dog " * 70, "doga"), *TRAIN], "dev": DEV})
+    whole = prepare(spec(), corpus, tmp_path / "whole")
+    monkeypatch.setattr(preparing, "_PAIRS_AT_ONCE", 3)
+    parts = prepare(spec(), corpus, tmp_path / "parts")
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+    assert parts.counts == whole.counts == {"train/pairs": 17, "train/left_out": 1, "dev/pairs": 3, "dev/left_out": 0}
+
+
+class OneByOne(Given):
+    """A corpus that tells how many of its pairs are in memory at a time."""
+
+    def __init__(self, splits):
+        super().__init__(splits)
+        self.alive = self.most = 0
+
+    def pairs(self, split):
+        for pair in super().pairs(split):
+            yield Pair(self._counted(pair.source), self._counted(pair.target))
+
+    def _counted(self, text):
+        counted = Text(text)
+        self.alive += 1
+        self.most = max(self.most, self.alive)
+        weakref.finalize(counted, self._gone)
+        return counted
+
+    def _gone(self):
+        self.alive -= 1
+
+
+class Text(str):
+    """Text that a weak reference can watch."""
+
+    __slots__ = ("__weakref__",)
+
+
+def test_training_text_is_never_in_memory_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(preparing, "_PAIRS_AT_ONCE", 10)
+    corpus = OneByOne({"train": TRAIN * 100, "dev": DEV})
+    prepare(spec(), corpus, tmp_path / "data")
+    assert (
+        corpus.most < 4 * 10 + 10
+    )  # two batches of pairs, of two sides each, while the next takes the last one's place
+    assert not list((tmp_path / "data").glob("train.parquet"))
+
+
+def test_references_are_the_text_as_it_was_read(tmp_path):
+    """B22: a tokenizer that normalises would score other words."""
+    raw = Pair("\ufe30 ﬁ e\u0301", "  \uff21  zwei ")
+    dev = prepare(spec(), Given({"train": TRAIN, "dev": [raw]}), tmp_path / "data").split("dev")
+    assert (dev.source_texts, dev.target_texts) == ([raw.source], [raw.target])
 
 
 def test_pairs_without_text_on_a_side_are_kept(tmp_path):
@@ -87,6 +145,15 @@ def test_the_vocabulary_is_learned_on_the_training_split_alone(tmp_path):
     assert with_little.source_tokenizer.to_json() == with_much.source_tokenizer.to_json()
 
 
+@pytest.mark.parametrize(("most", "step"), [(16, 1), (15, 2), (8, 2), (7, 3), (1, 16)])
+def test_the_vocabulary_of_much_text_is_learned_on_evenly_spaced_pairs(tmp_path, monkeypatch, most, step):
+    monkeypatch.setattr(preparing, "LEARNED_FROM", most)
+    longer = [Pair(f"{pair.source} again and again", pair.target) for pair in TRAIN]
+    data = prepare(spec(262), Given({"train": longer, "dev": DEV}), tmp_path / "data")
+    learned = Tokenizer.learn([text for pair in longer[::step] for text in pair], TokenizerSpec(vocabulary_size=262))
+    assert data.source_tokenizer.to_json() == learned.to_json()
+
+
 def test_a_shared_vocabulary_is_one_and_others_are_two(tmp_path):
     shared = prepare(spec(), Given({"train": TRAIN, "dev": DEV}), tmp_path / "shared")
     assert shared.source_tokenizer is shared.target_tokenizer
@@ -100,7 +167,7 @@ def test_what_is_there_is_opened_and_not_written_again(tmp_path):
     prepare(spec(), Given({"train": TRAIN, "dev": DEV}), folder)
     before = contents(folder)
     again = prepare(spec(), NeverRead({"train": [], "dev": []}), folder)
-    assert again.split("train").source_texts == PreparedData.open(folder).split("train").source_texts
+    assert again.split("dev").source_texts == PreparedData.open(folder).split("dev").source_texts
     assert contents(folder) == before
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import torch
 
-from framework.data import sequences
 from framework.data.sequences import Sequences
 from framework.data.tokenizer import Tokenizer
 from framework.spec import TokenizerSpec
@@ -20,14 +19,6 @@ def test_sequences_come_back_as_they_were_encoded():
     assert ids_of(encoded.take(torch.tensor([2, 1, 0]))) == [TOKENIZER.encode(TEXTS[index]) for index in (2, 1, 0)]
     assert encoded.lengths.tolist() == [len(TOKENIZER.encode(text)) for text in TEXTS]
     assert {ids.dtype for ids in encoded.take(torch.arange(4))} == {torch.int64}
-
-
-def test_how_many_are_encoded_at_once_changes_nothing(monkeypatch):
-    whole = Sequences.encode(TEXTS, TOKENIZER)
-    monkeypatch.setattr(sequences, "_TEXTS_AT_ONCE", 3)
-    parts = Sequences.encode(TEXTS, TOKENIZER)
-    assert torch.equal(parts.ids, whole.ids)
-    assert torch.equal(parts.starts, whole.starts)
 
 
 def test_keeping_some_leaves_the_others_out():

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.contracts import BOS, EOS, PAD, SPECIAL_PIECES
+from framework.data.lines import iter_lines
 from framework.data.tokenizer import Tokenizer
 from framework.errors import SpecError
 from framework.spec import TokenizerSpec
@@ -29,6 +30,7 @@ def test_no_text_becomes_a_special_piece_or_leaves_the_table(text):
 
 @pytest.mark.parametrize("text", ["</s>", "<pad>", "<s>", "<unk>", "[PAD]"])
 def test_names_of_special_pieces_are_text_like_any_other(text):
+    """B22: a source that says </s> does not end there."""
     assert not {PAD, BOS, EOS} & set(TOKENIZER.encode(text))
     assert TOKENIZER.decode(TOKENIZER.encode(text)) == text
 
@@ -37,6 +39,7 @@ def test_names_of_special_pieces_are_text_like_any_other(text):
     "text", ["\ufe30", "ﬁ", "e\u0301", "  two  spaces ", " leading", "\ttab\n", "\ufeff", "a\u2028b"]
 )
 def test_nothing_is_normalised(text):
+    """B22: U+FE30 stays what it is."""
     assert TOKENIZER.decode(TOKENIZER.encode(text)) == text
 
 
@@ -64,13 +67,35 @@ def test_a_long_line_is_cut_like_any_other():
     assert TOKENIZER.decode(TOKENIZER.encode(text)) == text
 
 
+def test_a_long_line_is_learned_from_like_any_other():
+    """B22: SentencePiece skips a line of more than 4192 bytes."""
+    learned = Tokenizer.learn(["zyxw " * 2000], TokenizerSpec(vocabulary_size=263))
+    assert len(learned.encode("zyxw")) == 1
+
+
+def test_special_pieces_have_ids_of_their_own_below_those_of_text():
+    """B22: no id is -1, and none is left to a default of the library."""
+    assert {PAD, BOS, EOS} == set(range(SPECIAL_PIECES))
+
+
+def test_a_byte_order_mark_leaves_no_piece(tmp_path):
+    """B20: the first piece is that of the word."""
+    (tmp_path / "t.txt").write_bytes(b"\xef\xbb\xbf" + b"hello\n" * 9)
+    lines = list(iter_lines(tmp_path / "t.txt"))
+    learned = Tokenizer.learn(lines, TokenizerSpec(vocabulary_size=264))
+    assert len(learned.encode(lines[0])) == 1
+    assert learned.encode(lines[0]) == learned.encode("hello")
+
+
 def test_the_table_has_exactly_the_rows_asked_for():
+    """B22: every id has a row of the table, and every row an id."""
     assert TOKENIZER.vocabulary_size == SPEC.vocabulary_size
     everything = {piece for text in [*TEXTS, *map(chr, range(0x800))] for piece in TOKENIZER.encode(text)}
     assert max(everything) == SPEC.vocabulary_size - 1
 
 
 def test_too_large_a_vocabulary_names_what_is_possible():
+    """B22: the field, and the limit of the text."""
     with pytest.raises(SpecError) as caught:
         Tokenizer.learn(TEXTS, TokenizerSpec(vocabulary_size=8000))
     message = str(caught.value)

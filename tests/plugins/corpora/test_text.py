@@ -72,14 +72,6 @@ def test_the_same_text_in_another_format_is_the_same_corpus(text, tmp_path):
     assert text(**FILES, unit="paragraph").fingerprint() != text(**FILES).fingerprint()
 
 
-@pytest.mark.usefixtures("files")
-def test_files_are_read_once(text, tmp_path):
-    corpus = text(**FILES)
-    before = everything(corpus)
-    (tmp_path / "train.txt").unlink()
-    assert everything(corpus) == before
-
-
 def test_a_file_that_is_not_there_is_a_missing_corpus(text):
     with pytest.raises(MissingCorpus, match=r"the corpus file .*train\.txt does not exist"):
         text(**FILES).splits()

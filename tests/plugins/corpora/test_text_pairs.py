@@ -4,7 +4,9 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
+from framework.data.prepare import prepare
 from framework.errors import MissingCorpus, SpecError
+from framework.spec import DataSpec
 
 LINES = {
     "train.de": "ein Hund\nzwei Hunde\n",
@@ -57,10 +59,25 @@ def test_each_split_is_two_files_that_pair_up(text_pairs):
 
 @pytest.mark.usefixtures("line_files")
 def test_a_copy_with_other_line_ends_is_the_same_corpus(text_pairs, tmp_path):
+    """B18, B20"""
     fingerprint = text_pairs(**BY_LINES).fingerprint()
     for name, text in LINES.items():
         (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
     assert text_pairs(**BY_LINES).fingerprint() == fingerprint
+
+
+@pytest.mark.usefixtures("line_files")
+def test_a_copy_with_other_line_ends_has_the_same_ids(text_pairs, tmp_path, make):
+    """B18"""
+    spec = make(DataSpec, corpus={"name": "copy"}, tokenizer={"vocabulary_size": 260})
+    prepare(spec, text_pairs(**BY_LINES), tmp_path / "unix")
+    for name, text in LINES.items():
+        (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode())
+    prepare(spec, text_pairs(**BY_LINES), tmp_path / "windows")
+    unix, windows = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("unix", "windows")
+    )
+    assert unix == windows
 
 
 @pytest.mark.usefixtures("line_files")
@@ -74,15 +91,6 @@ def test_the_same_text_in_another_format_is_the_same_corpus(text_pairs, tmp_path
     assert text_pairs(path="t.parquet").fingerprint() == text_pairs(**BY_LINES).fingerprint()
 
 
-@pytest.mark.usefixtures("line_files")
-def test_files_are_read_once(text_pairs, tmp_path):
-    corpus = text_pairs(**BY_LINES)
-    before = everything(corpus)
-    for name in LINES:
-        (tmp_path / name).unlink()
-    assert everything(corpus) == before
-
-
 def test_a_file_that_is_not_there_is_a_missing_corpus(text_pairs):
     with pytest.raises(MissingCorpus, match=r"the corpus file .*absent\.parquet does not exist"):
         text_pairs(path="absent.parquet").splits()
@@ -92,7 +100,32 @@ def test_a_file_that_is_not_there_is_a_missing_corpus(text_pairs):
 def test_files_that_do_not_pair_up_are_refused(text_pairs):
     splits = {**BY_LINES, "dev": {"source": "dev.de", "target": "train.en"}}
     with pytest.raises(SpecError, match=r"dev\.de has 1 lines, .*train\.en has 2"):
-        text_pairs(**splits).splits()
+        everything(text_pairs(**splits))
+
+
+@pytest.mark.usefixtures("line_files")
+def test_files_of_a_list_are_read_one_after_the_other(text_pairs, tmp_path):
+    (tmp_path / "t.tsv").write_text("source\ttarget\nein Haus\ta house\n")
+    lines = {"source": ["train.de", "dev.de"], "target": ["train.en", "dev.en"]}
+    corpus = text_pairs(train=lines, dev=["t.tsv", "t.tsv"])
+    assert everything(corpus) == {
+        "train": [("ein Hund", "a dog"), ("zwei Hunde", "two dogs"), ("ein Haus", "a house")],
+        "dev": [("ein Haus", "a house")] * 2,
+    }
+
+
+@pytest.mark.usefixtures("line_files")
+def test_each_file_of_a_list_must_pair_up_by_itself(text_pairs):
+    lines = {"source": ["train.de", "dev.de"], "target": ["dev.en", "train.en"]}
+    with pytest.raises(SpecError, match=r"train\.de has 2 lines, .*dev\.en has 1"):
+        everything(text_pairs(train=lines, dev=BY_LINES["dev"]))
+
+
+@pytest.mark.usefixtures("line_files")
+def test_every_file_of_a_list_must_be_there(text_pairs):
+    lines = {"source": ["train.de", "absent.de"], "target": ["train.en", "absent.en"]}
+    with pytest.raises(MissingCorpus, match=r"the corpus file .*absent\.de does not exist"):
+        text_pairs(train=lines, dev=BY_LINES["dev"]).splits()
 
 
 @pytest.mark.parametrize(
@@ -103,6 +136,11 @@ def test_files_that_do_not_pair_up_are_refused(text_pairs):
         ({"path": "t.csv", "test": "u.csv"}, "give either path, one table with all splits, or files for train"),
         ({"train": {"source": "t.de"}, "dev": "d.csv"}, "name either a table, or a source and a target file"),
         ({"train": {"table": "t.csv", "source": "t.de"}, "dev": "d.csv"}, "name either a table, or a source and a"),
+        (
+            {"train": {"source": ["a.de", "b.de"], "target": "a.en"}, "dev": "d.csv"},
+            "2 source files cannot pair up with 1 target files: name as many of each, in the same order",
+        ),
+        ({"train": [], "dev": "d.csv"}, "name either a table, or a source and a target file that pair up line by line"),
         ({"train": {}, "dev": "d.csv"}, "name either a table, or a source and a target file that pair up line by line"),
     ],
 )
@@ -114,4 +152,4 @@ def test_neither_or_both_ways_to_name_files_are_refused(text_pairs, options, mes
 def test_each_sample_can_be_read(registry, tmp_path):
     plugin = registry.plugin("corpus", "text_pairs")
     read = [everything(plugin(plugin.Options(**options), tmp_path)) for options in plugin.samples(tmp_path)]
-    assert read == [{"train": [("ein Hund", "a dog")], "dev": [("ein Haus", "a house")]}] * 2
+    assert read == [{"train": [("ein Hund", "a dog")], "dev": [("ein Haus", "a house")]}] * 3
