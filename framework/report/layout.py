@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from framework.report.statistics import Estimate
+from framework.report.statistics import Difference, Estimate
 from framework.report.summary import RowSummary
 
 MISSING = "–"
@@ -53,8 +53,7 @@ def _number(value: float, decimals: int) -> str:
 
 
 def _perplexity_difference(summary: RowSummary) -> str:
-    difference = summary.perplexity_difference
-    return _difference(difference.estimate if difference else None, summary.n, _percent, "%")
+    return _difference(summary.perplexity_difference, summary.n, _percent, "%")
 
 
 def _score(metric: str, decimals: int) -> Callable[[RowSummary], str]:
@@ -65,10 +64,11 @@ def _score_difference(metric: str, decimals: int) -> Callable[[RowSummary], str]
     return lambda row: _difference(row.score_differences[metric], row.n, lambda value: f"{value:+.{decimals}f}", "")
 
 
-def _difference(pairs: Estimate | None, n: int, text: Callable[[float], str], unit: str) -> str:
+def _difference(found: Difference | None, n: int, text: Callable[[float], str], unit: str) -> str:
     """`mean [low, high]`, or the points; with the number of pairs where it is not the row's n."""
-    if pairs is None:
+    if found is None:
         return ""
+    pairs = found.estimate
     if pairs.low is None or pairs.high is None:
         said = ", ".join(f"{text(value)}{unit}" for value in pairs.values)
     else:
@@ -87,9 +87,9 @@ def _reference_difference(value: float | None) -> str:
 def _verdict(summary: RowSummary) -> str:
     """An undecided row says what it could have decided."""
     difference = summary.perplexity_difference
-    if difference is None or difference.verdict != "undecided" or difference.detectable is None:
+    if difference is None or summary.passed != "undecided" or difference.detectable is None:
         return summary.verdict
-    return f"{summary.verdict} (±{difference.detectable * 100:.1f}%)"
+    return f"{summary.verdict} ({_percent(difference.detectable).replace('+', '±', 1)}%)"
 
 
 def _optional(value: float | None, spec: str) -> str:

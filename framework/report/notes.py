@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
+from framework.report.certainty import certainty, seeds_of_baselines
 from framework.report.collect import DETAIL, ENVIRONMENT, SCORED
+from framework.report.differences import PERPLEXITY
+from framework.report.reference import agreement, parameters
 from framework.report.sections import Section
-from framework.report.statistics import order_agreement
+from framework.report.statistics import Comparison
 from framework.report.summary import RowSummary
 from framework.report.yardstick import Place, Yardstick
 from framework.spec import ExperimentSpec, TrialSpec
-from framework.spec.experiment import rounds_to
 
 
 def notes(
@@ -22,26 +23,32 @@ def notes(
     plan: tuple[TrialSpec, ...],
     frame: pl.DataFrame,
     sections: tuple[Section, ...],
+    compared: tuple[Mapping[str, Comparison], ...],
     summaries: tuple[RowSummary, ...],
     measure: Yardstick,
 ) -> tuple[str, ...]:
-    """Scale, rules, agreement with the reference, what is unfinished, and every failure with its reason."""
+    """Scale, rules, certainty, agreement with the reference, what is unfinished, and every failure with its reason."""
     rules = experiment.report
     seeds = sorted({trial.seed for trial in plan})
-    scorer = f"; BLEU: {measure.signature}" if measure.signature else ""
-    shares = [(section, [summary for summary in summaries if summary.row in section.rows]) for section in sections]
+    scorers = "".join(f"; {_title(metric)}: {signature}" for metric, signature in measure.signatures.items())
     baselines = ", ".join(filter(None, (section.baseline for section in sections))) or experiment.baseline
     lines = [section.says(_scale(section, plan, frame)) for section in sections]
     lines += [
-        f"seeds {', '.join(map(str, seeds))}; differences to {baselines} are paired by seed; ± and [ ] are "
-        f"{rules.confidence * 100:g}% intervals (Student's t); equivalent: the whole interval within "
-        f"±{rules.margin * 100:g}% perplexity",
-        f"perplexity per piece, natural log, unsmoothed, {measure.split} split{scorer}",
+        f"seeds {', '.join(map(str, seeds))}; differences to {baselines} are paired by seed; "
+        f"{rules.confidence * 100:g}% intervals: ± of a row's own seeds (Student's t), [ ] of all differences of a "
+        f"column together; equivalent: the whole interval within ±{rules.margin * 100:g}% perplexity",
+        f"perplexity per piece, natural log, unsmoothed, {measure.split} split{scorers}",
     ]
     lines += _across(sections, experiment.baseline)
-    lines += [section.says(line) for section, own in shares for line in _detectable(own) + _agreement(own)]
-    lines += _parameters(summaries, rules.reference_embedding_rows)
-    lines += _details(frame) + _unfinished(frame)
+    for section, found in zip(sections, compared, strict=True):
+        own = [summary for summary in summaries if summary.row in section.rows]
+        said = agreement(own, rules.reference_threshold)
+        if section.baseline is not None:
+            said = certainty(found[PERPLEXITY], section.baseline, own) + said
+        lines += map(section.says, said)
+    lines += seeds_of_baselines(sections, plan)
+    lines += parameters(summaries, rules.reference_embedding_rows)
+    lines += _details(frame, measure) + _unfinished(frame)
     lines += [
         f"{row}, seed {seed} {status}: {reason or 'no reason given'}"
         for row, seed, status, reason in frame.select("row", "seed", "status", "reason").iter_rows()
@@ -57,8 +64,10 @@ def warnings(frame: pl.DataFrame, measure: Yardstick) -> tuple[str, ...]:
         for place, what in _by_row(measure.unlike)
     ]
     lines += [
-        f"{place} is scored by another BLEU ({signature}): it is left out of the column of {measure.signature}"
-        for place, signature in _by_row(measure.unlike_bleu)
+        f"{place} is scored by another {_title(metric)} ({signature}): it is left out of the column of "
+        f"{measure.signatures[metric]}"
+        for metric, places in measure.unlike_scorer.items()
+        for place, signature in _by_row(places)
     ]
     for name in ENVIRONMENT:
         found = sorted(frame[name].drop_nulls().unique())
@@ -122,67 +131,26 @@ def _span(values: Iterable[int], unit: str) -> str:
     return f"{found[0]:,} {unit}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,} {unit}"
 
 
-def _detectable(summaries: Sequence[RowSummary]) -> list[str]:
-    widths = [
-        difference.detectable
-        for summary in summaries
-        if (difference := summary.perplexity_difference) and difference.detectable is not None
-    ]
-    if not widths:
-        return []
-    return [
-        "smallest difference in perplexity that these seeds can tell from none: "
-        f"{median(widths) * 100:.2g}% (median over rows; {max(widths) * 100:.2g}% at most)"
-    ]
-
-
-def _agreement(summaries: Sequence[RowSummary]) -> list[str]:
-    """How far our perplexities and the reference's tell the same story, whatever their levels."""
-    signs = [
-        (difference.verdict == "worse") == (summary.reference.perplexity_difference > 0)
-        for summary in summaries
-        if (difference := summary.perplexity_difference)
-        and difference.verdict in ("better", "worse")
-        and summary.reference.perplexity_difference
-    ]
-    levels = [
-        (summary.perplexity.mean, summary.reference.perplexity)
-        for summary in summaries
-        if summary.perplexity and summary.reference.perplexity
-    ]
-    lines = []
-    if signs:
-        found = f"{sum(signs)} of {len(signs)} rows found better or worse"
-        lines.append(f"{found} differ from the baseline in the reference's direction")
-    agree, of = order_agreement(levels)
-    if of:
-        lines.append(f"{agree} of {of} pairs of rows stand in the reference's order of perplexity")
-    return lines
-
-
-def _parameters(summaries: tuple[RowSummary, ...], extra_rows: int) -> list[str]:
-    """Compare with the printed counts, at the precision they are printed with."""
-    printed = [
-        (summary.row, summary.compared_parameters, summary.reference.parameters_millions)
-        for summary in summaries
-        if summary.compared_parameters is not None and summary.reference.parameters_millions is not None
-    ]
-    if not printed:
-        return []
-    other = [f"{row} ({ours / 1e6:.1f})" for row, ours, theirs in printed if not rounds_to(ours, theirs)]
-    counted = f", counted with {extra_rows} more embedding rows," if extra_rows else ""
-    line = f"parameters{counted} agree with {len(printed) - len(other)} of {len(printed)} printed figures"
-    return [f"{line}; not with those of {', '.join(other)}" if other else line]
-
-
-def _details(frame: pl.DataFrame) -> list[str]:
-    """What the scores of single trials are to be read with; BLEU's signature is said above, tokens by headings."""
+def _details(frame: pl.DataFrame, measure: Yardstick) -> list[str]:
+    """What the scores of single trials are to be read with; signatures are said above, tokens by headings."""
+    said = {SCORED, *measure.signatures}
+    done = frame["status"].to_list().count("done")
     lines = []
     for name in frame.columns:
-        if name.startswith(DETAIL) and not name.endswith(("/bleu", f"/{SCORED}")):
-            found = {(row, seed): text for row, seed, text in frame.select("row", "seed", name).iter_rows() if text}
-            lines += [f"{name.removeprefix(DETAIL)} of {place}: {text}" for place, text in _by_row(found)]
+        if not name.startswith(DETAIL) or name.rpartition("/")[2] in said:
+            continue
+        places: defaultdict[str, dict[Place, str]] = defaultdict(dict)
+        for row, seed, text in frame.select("row", "seed", name).drop_nulls().iter_rows():
+            places[text][row, seed] = text
+        for text, own in places.items():
+            rows = [place for place, _ in _by_row(own)]
+            of = "" if len(rows) > 1 and len(own) == done else f" of {', '.join(rows)}"
+            lines.append(f"{name.removeprefix(DETAIL)}{of}: {text}")
     return lines
+
+
+def _title(metric: str) -> str:
+    return "BLEU" if metric == "bleu" else metric
 
 
 def _unfinished(frame: pl.DataFrame) -> list[str]:

@@ -1,10 +1,10 @@
-"""A surveyed plan → text: what would run, what each row changes, and parameters beside the publication's."""
+"""A surveyed plan → text: what would run, what each row changes and costs, and parameters beside the publication's."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,22 +13,31 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from framework.cost import RowCost
+from framework.report.plan_costs import cost_cells, cost_notes, cost_titles, cost_values
 from framework.spec import ExperimentSpec
 from framework.spec.experiment import rounds_to
 from framework.survey import Surveyed
 
 
-def render_plan(experiment: ExperimentSpec, lines: Sequence[Surveyed], format: str, console: Console) -> str:
-    """Give the plan as `table`, `csv` or `json`, ending in a line feed."""
+def render_plan(
+    experiment: ExperimentSpec,
+    lines: Sequence[Surveyed],
+    costs: Mapping[str, RowCost],
+    format: str,
+    console: Console,
+) -> str:
+    """Give the plan as `table`, `csv` or `json`, ending in a line feed; `costs` are by row."""
     if format == "json":
-        return json.dumps([_plain(line) for line in lines], indent=2, ensure_ascii=False) + "\n"
+        values = [_plain(line, costs[line.trial.row]) for line in lines]
+        return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
     if format == "csv":
-        frame = pl.from_dicts([_flat(line) for line in lines], infer_schema_length=None)
+        frame = pl.from_dicts([_flat(line, costs[line.trial.row]) for line in lines], infer_schema_length=None)
         return frame.write_csv()
-    return _table(experiment, lines, console)
+    return _table(experiment, lines, costs, console)
 
 
-def _plain(line: Surveyed) -> dict[str, Any]:
+def _plain(line: Surveyed, cost: RowCost) -> dict[str, Any]:
     trial = line.trial
     return {
         "row": trial.row,
@@ -37,14 +46,15 @@ def _plain(line: Surveyed) -> dict[str, Any]:
         "changes": trial.changes,
         "derived": line.derived,
         "parameters": line.parameters,
+        **cost_values(cost),
         "status": line.status,
         "train_key": trial.train_key,
         "evaluate_key": trial.evaluate_key,
     }
 
 
-def _flat(line: Surveyed) -> dict[str, Any]:
-    return _plain(line) | {"changes": changes_text(line), "derived": _derived_text(line)}
+def _flat(line: Surveyed, cost: RowCost) -> dict[str, Any]:
+    return _plain(line, cost) | {"changes": changes_text(line), "derived": _derived_text(line)}
 
 
 def changes_text(line: Surveyed) -> str:
@@ -63,7 +73,9 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _table(experiment: ExperimentSpec, lines: Sequence[Surveyed], console: Console) -> str:
+def _table(
+    experiment: ExperimentSpec, lines: Sequence[Surveyed], costs: Mapping[str, RowCost], console: Console
+) -> str:
     compared = {line.trial.row: _comparison(experiment, line) for line in lines}
     has_reference = any(compared.values())
     table = Table(
@@ -74,6 +86,9 @@ def _table(experiment: ExperimentSpec, lines: Sequence[Surveyed], console: Conso
     table.add_column("parameters", justify="right")
     if has_reference:
         table.add_column("ref. (M)", justify="right")
+    titles = cost_titles(costs)
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
     for title in ("status", "train key", "evaluate key"):
         table.add_column(title, no_wrap=title == "status", overflow="fold")
     for line in lines:
@@ -83,9 +98,10 @@ def _table(experiment: ExperimentSpec, lines: Sequence[Surveyed], console: Conso
         cells.append(f"{line.parameters:,}")
         if has_reference:
             cells.append(compared[trial.row] or "–")
+        cells += cost_cells(costs[trial.row])[: len(titles)]
         cells += [line.status, (trial.train_key or "–")[:8], (trial.evaluate_key or "–")[:8]]
         table.add_row(*map(Text, cells))
-    return _drawn(table, console) + _verdict(experiment, lines)
+    return _drawn(table, console) + _verdict(experiment, lines) + cost_notes(lines, costs)
 
 
 def _comparison(experiment: ExperimentSpec, line: Surveyed) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
 import polars as pl
 
+from framework.report.differences import PERPLEXITY
 from framework.report.sections import Section
-from framework.report.statistics import Difference, Estimate, compare_means, compare_perplexities, estimate
+from framework.report.statistics import Comparison, Difference, Estimate, Verdict, estimate, judge, relative
 from framework.report.yardstick import Yardstick
 from framework.spec import ExperimentSpec, ReferenceSpec, TrialSpec
 
@@ -23,6 +25,8 @@ class Reference:
     parameters_millions: float | None
     perplexity_difference: float | None
     """Relative, as ours is."""
+    perplexity_points: float | None
+    """The same in units of perplexity, as `report.reference_threshold` is."""
     bleu_difference: float | None
 
 
@@ -42,9 +46,12 @@ class RowSummary:
     failed: int
     perplexity: Estimate | None
     perplexity_difference: Difference | None
+    """Relative: 0.02 is two percent more."""
+    passed: Verdict | None
+    """On that difference."""
     scores: Mapping[str, Estimate | None]
     """By every other metric that the table has."""
-    score_differences: Mapping[str, Estimate | None]
+    score_differences: Mapping[str, Difference | None]
     parameters: int | None
     compared_parameters: int | None
     """With what the publication counted and this model has not."""
@@ -62,8 +69,7 @@ class RowSummary:
     @property
     def verdict(self) -> str:
         """On perplexity; a row that lost seeds says so, since those left may be the lucky ones."""
-        difference = self.perplexity_difference
-        passed = "baseline" if self.is_baseline else difference.verdict if difference else ""
+        passed = "baseline" if self.is_baseline else self.passed
         return ", ".join(filter(None, (passed, f"{self.diverged} diverged" if self.diverged else "")))
 
 
@@ -73,12 +79,26 @@ def summarize(
     frame: pl.DataFrame,
     measure: Yardstick,
     sections: tuple[Section, ...],
+    compared: tuple[Mapping[str, Comparison], ...],
 ) -> tuple[RowSummary, ...]:
-    """One summary per planned row, section after section; `frame` is `collect.trials` of the plan."""
+    """One summary per planned row, section after section; `frame` is `collect.trials` of the plan.
+
+    `compared` has the differences of each section, by metric.
+    """
     widths = {trial.row: trial.model.d_model for trial in plan}
+    lines = {str(row): own for (row,), own in frame.partition_by("row", as_dict=True).items()}
+    scores = {metric: measure.scores(frame, metric) for metric in (PERPLEXITY, *measure.metrics)}
     return tuple(
-        _summary(row, section.baseline, experiment, frame, measure, widths[row])
-        for section in sections
+        _summary(
+            row,
+            section.baseline,
+            experiment,
+            lines[row],
+            {metric: estimate(found[row].values(), experiment.report.confidence) for metric, found in scores.items()},
+            {metric: found.differences.get(row) for metric, found in differences.items()},
+            widths[row],
+        )
+        for section, differences in zip(sections, compared, strict=True)
         for row in section.rows
     )
 
@@ -87,20 +107,18 @@ def _summary(
     name: str,
     baseline: str | None,
     experiment: ExperimentSpec,
-    frame: pl.DataFrame,
-    measure: Yardstick,
+    lines: pl.DataFrame,
+    scores: Mapping[str, Estimate | None],
+    differences: Mapping[str, Difference | None],
     d_model: int,
 ) -> RowSummary:
     spec, rules = experiment.rows[name], experiment.report
-    lines = frame.filter(pl.col("row") == name)
     statuses = lines["status"].to_list()
     parameters = next(iter(lines["parameters"].drop_nulls()), None)
     seconds = lines["seconds"].drop_nulls().to_list()
-    base = None if name == baseline else baseline
-    perplexities, base_perplexities = (measure.scores(frame, row, "perplexity") for row in (name, base))
-    scores = {metric: measure.scores(frame, name, metric) for metric in measure.metrics}
-    base_scores = {metric: measure.scores(frame, base, metric) for metric in measure.metrics}
-    base_reference = experiment.rows[base].reference if base else None
+    logs = differences.get(PERPLEXITY)
+    base_reference = experiment.rows[baseline].reference if baseline and baseline != name else None
+    metrics = [metric for metric in scores if metric != PERPLEXITY]
     return RowSummary(
         row=name,
         label=spec.label or name,
@@ -110,12 +128,11 @@ def _summary(
         n=statuses.count("done"),
         diverged=statuses.count("diverged"),
         failed=statuses.count("failed"),
-        perplexity=estimate(list(perplexities.values()), rules.confidence),
-        perplexity_difference=compare_perplexities(perplexities, base_perplexities, rules.confidence, rules.margin),
-        scores={metric: estimate(list(found.values()), rules.confidence) for metric, found in scores.items()},
-        score_differences={
-            metric: compare_means(found, base_scores[metric], rules.confidence) for metric, found in scores.items()
-        },
+        perplexity=scores[PERPLEXITY],
+        perplexity_difference=relative(logs) if logs else None,
+        passed=judge(logs.estimate, math.log1p(rules.margin)) if logs else None,
+        scores={metric: scores[metric] for metric in metrics},
+        score_differences={metric: differences.get(metric) for metric in metrics},
         parameters=parameters,
         compared_parameters=None if parameters is None else experiment.report.as_published(parameters, d_model),
         seconds=fmean(seconds) if seconds else None,
@@ -132,5 +149,6 @@ def _reference(row: ReferenceSpec, base: ReferenceSpec) -> Reference:
         bleu=row.bleu,
         parameters_millions=row.parameters_millions,
         perplexity_difference=row.perplexity / base.perplexity - 1 if row.perplexity and base.perplexity else None,
+        perplexity_points=row.perplexity - base.perplexity if row.perplexity and base.perplexity else None,
         bleu_difference=row.bleu - base.bleu if row.bleu and base.bleu else None,
     )

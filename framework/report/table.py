@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 
 from framework.report import collect
+from framework.report.differences import differences
 from framework.report.notes import notes, warnings
 from framework.report.sections import Section, sections
-from framework.report.statistics import Estimate
+from framework.report.statistics import Comparison, Difference, Estimate
 from framework.report.summary import RowSummary, summarize
 from framework.report.yardstick import Yardstick, yardstick
 from framework.spec import ExperimentSpec, TrialSpec
@@ -22,13 +23,15 @@ from framework.spec import ExperimentSpec, TrialSpec
 class Report:
     """What `render` turns into text, and `print` into the table.
 
-    `trials` has a line per planned trial, `summaries` one per row, section after section.
+    `trials` has a line per planned trial, `summaries` one per row, section after section; `compared` has for each
+    section, by metric, what the intervals of its differences rest on.
     """
 
     experiment: ExperimentSpec
     plan: tuple[TrialSpec, ...]
     trials: pl.DataFrame
     sections: tuple[Section, ...]
+    compared: tuple[Mapping[str, Comparison], ...]
     summaries: tuple[RowSummary, ...]
     yardstick: Yardstick
 
@@ -44,7 +47,9 @@ class Report:
         frame = collect.trials(plan, home, parameters)
         measure = yardstick(experiment, plan, frame)
         parts = sections(experiment, plan, measure.scored)
-        return cls(experiment, plan, frame, parts, summarize(experiment, plan, frame, measure, parts), measure)
+        compared = tuple(differences(part, frame, measure, experiment.report.confidence) for part in parts)
+        lines = summarize(experiment, plan, frame, measure, parts, compared)
+        return cls(experiment, plan, frame, parts, compared, lines, measure)
 
     def __repr__(self) -> str:
         done = self.trials["status"].to_list().count("done")
@@ -58,7 +63,9 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader needs to judge the figures: scale, seeds, rules, what is missing and why."""
-        return notes(self.experiment, self.plan, self.trials, self.sections, self.summaries, self.yardstick)
+        return notes(
+            self.experiment, self.plan, self.trials, self.sections, self.compared, self.summaries, self.yardstick
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -101,6 +108,8 @@ _SCHEMA: dict[str, Any] = {
     "diverged": pl.Int64,
     "failed": pl.Int64,
     **_figures("perplexity"),
+    "interval": pl.String,
+    "degrees_of_freedom": pl.Int64,
     "detectable": _NUMBER,
     "verdict": pl.String,
     "baseline": pl.String,
@@ -111,6 +120,7 @@ _SCHEMA: dict[str, Any] = {
     "peak_memory_megabytes": _NUMBER,
     "reference_perplexity": _NUMBER,
     "reference_perplexity_difference": _NUMBER,
+    "reference_perplexity_points": _NUMBER,
     "reference_bleu": _NUMBER,
     "reference_bleu_difference": _NUMBER,
     "reference_parameters_millions": _NUMBER,
@@ -130,7 +140,9 @@ def _flat(summary: RowSummary, columns: Mapping[str, str]) -> dict[str, Any]:
     line = {
         **{name: getattr(summary, name) for name in _AS_IT_IS},
         **{f"reference_{name}": figure for name, figure in asdict(summary.reference).items()},
-        **_found("perplexity", summary.perplexity, difference.estimate if difference else None),
+        **_found("perplexity", summary.perplexity, difference),
+        "interval": difference.interval if difference else None,
+        "degrees_of_freedom": difference.freedom if difference else None,
         "detectable": difference.detectable if difference else None,
         "peak_memory_megabytes": None if memory is None else memory / 1e6,
     }
@@ -139,9 +151,10 @@ def _flat(summary: RowSummary, columns: Mapping[str, str]) -> dict[str, Any]:
     return line
 
 
-def _found(name: str, score: Estimate | None, difference: Estimate | None) -> dict[str, float | None]:
-    pairs = difference.n if difference else None
-    return {**_interval(name, score), **_interval(f"{name}_difference", difference), f"{name}_pairs": pairs}
+def _found(name: str, score: Estimate | None, difference: Difference | None) -> dict[str, float | None]:
+    pairs = difference.estimate if difference else None
+    counted = {f"{name}_pairs": pairs.n if pairs else None}
+    return {**_interval(name, score), **_interval(f"{name}_difference", pairs), **counted}
 
 
 def _interval(name: str, found: Estimate | None) -> dict[str, float | None]:

@@ -9,6 +9,7 @@ from statistics import mode
 import polars as pl
 
 from framework.report.collect import DETAIL, SCORED, metric_names
+from framework.report.statistics import finite
 from framework.spec import ExperimentSpec, TrialSpec
 
 Place = tuple[str, int]
@@ -22,25 +23,23 @@ class Yardstick:
     split: str
     metrics: tuple[str, ...]
     """What some trial has a score of on that split, besides perplexity; BLEU first, the rest by name."""
-    signature: str | None
-    """Of the BLEU scorer: BLEU depends on its tokeniser."""
+    signatures: dict[str, str]
+    """Of the scorer, by metric that has one: BLEU depends on its tokeniser."""
     scored: dict[str, str]
     """By row, which tokens entered the loss on that split; rows that score the same have it alike."""
     unlike: dict[Place, str]
     """Trials measured otherwise, and in what."""
-    unlike_bleu: dict[Place, str]
-    """Trials scored otherwise, and by which signature."""
+    unlike_scorer: dict[str, dict[Place, str]]
+    """By metric, trials scored otherwise, and by which signature."""
 
-    def scores(self, frame: pl.DataFrame, row: str | None, metric: str) -> dict[int, float | None]:
-        """A row's scores by seed, null where there is none or one measured otherwise; without a row, none at all."""
-        if row is None:
-            return {}
-        excluded = self.unlike | self.unlike_bleu if metric == "bleu" else self.unlike
-        lines = frame.filter(pl.col("row") == row)
-        return {
-            seed: None if (row, seed) in excluded else score
-            for seed, score in zip(lines["seed"], lines[f"{self.split}/{metric}"], strict=True)
-        }
+    def scores(self, frame: pl.DataFrame, metric: str) -> dict[str, dict[int, float]]:
+        """By row and seed, what is a number and measured as the baseline is; every row of `frame` has its place."""
+        excluded = self.unlike | self.unlike_scorer.get(metric, {})
+        found: dict[str, dict[int, float]] = {row: {} for row in frame["row"]}
+        for row, seed, score in frame.select("row", "seed", f"{self.split}/{metric}").iter_rows():
+            if (row, seed) not in excluded and finite([score]):
+                found[row][seed] = score
+        return found
 
 
 def yardstick(experiment: ExperimentSpec, plan: tuple[TrialSpec, ...], frame: pl.DataFrame) -> Yardstick:
@@ -54,11 +53,15 @@ def yardstick(experiment: ExperimentSpec, plan: tuple[TrialSpec, ...], frame: pl
     }
     scored, odd = _scored(_details(frame, f"{split}/{SCORED}"))
     unlike |= {place: f"on {text}, not on those of the row's other seeds" for place, text in odd.items()}
-    signatures = {place: text for place, text in _details(frame, f"{split}/bleu").items() if place not in unlike}
-    own = [text for (row, _), text in signatures.items() if row == experiment.baseline]
-    signature = next(iter([*own, *signatures.values()]), None)
-    others = {place: text for place, text in signatures.items() if text != signature}
-    return Yardstick(split, _metrics(frame, split), signature, scored, unlike, others)
+    metrics = _metrics(frame, split)
+    signatures, unlike_scorer = {}, {}
+    for metric in metrics:
+        found = {place: text for place, text in _signatures(frame, split, metric).items() if place not in unlike}
+        own = [text for (row, _), text in found.items() if row == experiment.baseline]
+        if found:
+            usual = signatures[metric] = next(iter([*own, *found.values()]))
+            unlike_scorer[metric] = {place: text for place, text in found.items() if text != usual}
+    return Yardstick(split, metrics, signatures, scored, unlike, unlike_scorer)
 
 
 def _metrics(frame: pl.DataFrame, split: str) -> tuple[str, ...]:
@@ -66,6 +69,13 @@ def _metrics(frame: pl.DataFrame, split: str) -> tuple[str, ...]:
     names = {name.removeprefix(f"{split}/") for name in measured if name.startswith(f"{split}/")}
     # The loss is the logarithm of the perplexity.
     return tuple(sorted(names - {"perplexity", "loss"}, key=lambda name: (name != "bleu", name)))
+
+
+def _signatures(frame: pl.DataFrame, split: str, metric: str) -> dict[Place, str]:
+    """The detail of a score that bears the metric's own name says how it was scored; a perplexity's, over what."""
+    if metric.endswith("perplexity"):
+        return {}
+    return _details(frame.filter(pl.col(f"{split}/{metric}").is_not_null()), f"{split}/{metric}")
 
 
 def _details(frame: pl.DataFrame, name: str) -> dict[Place, str]:

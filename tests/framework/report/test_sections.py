@@ -149,7 +149,7 @@ def test_notes_speak_of_each_section(report, tasks, both, finish):
         "figures compare only within a section, whose rows share their data and the tokens of it that are scored; "
         "differences are to its baseline"
     )
-    found = [note.partition(": ")[0] for note in notes if "smallest difference in perplexity" in note]
+    found = [note.partition(": ")[0] for note in notes if "smallest true difference in perplexity" in note]
     assert found == ["on text_pairs(path=pairs.tsv)", "on text_pairs(path=long.tsv)"]
 
 
