@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TextIO
 
 from cyclopts import App, Parameter
 
@@ -34,6 +34,12 @@ app = App(
 app.command(plugins_app)
 
 File = Annotated[Path, Parameter(help="Experiment file (YAML).")]
+Workers = Annotated[
+    int | None, Parameter(help="Worker processes; by default one per core, or per device that --devices names.")
+]
+Devices = Annotated[
+    str, Parameter(show_default=False, help="Where workers compute, in turn: cpu, or such as cuda:0,cuda:1.")
+]
 
 
 @Parameter(name="*")
@@ -98,14 +104,43 @@ def check(*files: File, selection: Selection = DEFAULTS) -> int:
 
 
 @app.command
-def plan(file: File, /, *, selection: Selection = DEFAULTS, format: Literal["table", "csv", "json"] = "table") -> None:
-    """Show the trials: what each row changes, parameters, keys, and what is done or to do."""
+def plan(
+    file: File,
+    /,
+    *,
+    selection: Selection = DEFAULTS,
+    probe: Annotated[
+        bool,
+        Parameter(negative="", help="Time some updates of every row on this machine, and remember it in the home."),
+    ] = False,
+    budget: Annotated[
+        str | None,
+        Parameter(show_default=False, help="Say what fits into a time such as 90m, 2h, 1h30m or 1d; implies --probe."),
+    ] = None,
+    workers: Workers = None,
+    devices: Devices = "",
+    format: Literal["table", "csv", "json"] = "table",
+) -> None:
+    """Show the trials: what each row changes, what it costs, keys, and what is done or to do."""
     from rich.console import Console
 
+    from framework.budget import budget_text
+    from framework.cost import seconds_of
+    from framework.experiment import places
     from framework.report.plan_table import render_plan
 
+    seconds = None if budget is None else seconds_of(budget, "--budget")
+    processes, (device, *_) = places(workers, _named(devices))
     experiment = selection.load(file)
-    print(render_plan(experiment.spec, experiment.survey(), format, Console()), end="")
+    lines = experiment.survey()
+    if probe or seconds is not None:
+        experiment.probe(device, lambda row: print(f"timing row {row}", file=sys.stderr))
+    costs = experiment.costs(device)
+    print(render_plan(experiment.spec, lines, costs, format, Console()), end="")
+    if seconds is not None:
+        found = experiment.budget(seconds, costs, processes)
+        # A table may be followed by text; csv and json are read by programs.
+        print("\n" + budget_text(found, experiment.spec, costs, file.name), end="", file=_text_beside(format))
     print(f"home: {experiment.home.absolute()}", file=sys.stderr)
     _warn(experiment)
 
@@ -116,7 +151,8 @@ def run(
     /,
     *,
     selection: Selection = DEFAULTS,
-    workers: Annotated[int | None, Parameter(help="Worker processes; by default one per core.")] = None,
+    workers: Workers = None,
+    devices: Devices = "",
 ) -> int:
     """Run what is missing, then print the table. The same command starts, resumes and extends."""
     from framework.progress import ProgressBars
@@ -124,7 +160,7 @@ def run(
 
     experiment = selection.load(file)
     with ProgressBars(experiment.spec.name, experiment.home) as bars:
-        summary = experiment.run(workers, bars.watch)
+        summary = experiment.run(workers, bars.watch, _named(devices))
     print(render(experiment.report(), "table"), end="")
     # The table alone goes to standard output.
     print(f"\n{_count(summary.ran, 'trial')} run, {summary.already_done} done before.", file=sys.stderr)
@@ -169,6 +205,26 @@ def report(
 
 
 @app.command
+def compare(
+    file: File,
+    row: Annotated[str, Parameter(help="A row of the table.")],
+    other: Annotated[str, Parameter(help="The row that it is compared with.")],
+    /,
+    *,
+    selection: Selection = DEFAULTS,
+    metric: Annotated[
+        Literal["bleu", "bleu_compound_split", "chrf"], Parameter(help="What the outputs are scored by.")
+    ] = "bleu",
+) -> None:
+    """Test whether what two rows generated differs by more than chance, at each seed that both have."""
+    from framework.report.compare import comparison_lines
+
+    comparisons = selection.load(file).compare(row, other, metric)
+    print("\n".join(comparison_lines(row, other, comparisons)))
+    print("Each p is of two trained models; how much seeds differ, the table says.", file=sys.stderr)
+
+
+@app.command
 def show(file: File, /, *, selection: Selection = DEFAULTS) -> None:
     """Print the experiment as resolved: extended files merged, defaults filled in."""
     print(selection.load(file).yaml, end="")
@@ -179,6 +235,14 @@ def sync(file: File, /, *, selection: Selection = DEFAULTS) -> int:
     """Bring MLflow and the Optuna study up to date with the folders."""
     experiment = selection.load(file)
     return 0 if experiment.sync() else TRIAL_FAILED
+
+
+def _text_beside(format: str) -> TextIO:
+    return sys.stdout if format == "table" else sys.stderr
+
+
+def _named(devices: str) -> tuple[str, ...]:
+    return tuple(filter(None, devices.split(",")))
 
 
 def _warn(experiment: Experiment) -> None:

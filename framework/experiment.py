@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from framework.data.prepare import prepare
-from framework.errors import Problem, SpecError
+import torch
+
+from framework.corpora import missing_corpora, prepare_corpora
+from framework.cost import RowCost, probe_rows, row_costs
+from framework.errors import SpecError
 from framework.identity import provenance
 from framework.journal import Status, TrialFolder, status
-from framework.launchers import LocalWorkers, available_cores
-from framework.plan import Plan, corpus_of, plan
+from framework.launchers import LocalWorkers, available_cores, require_devices
+from framework.plan import Plan, plan
 from framework.registry import Registry
 from framework.spec import ExperimentSpec, TrialSpec
-from framework.spec.load import Loaded, ResolvedRow, read, validate
-from framework.spec.suggest import choices
+from framework.spec.load import Loaded, read, validate
 from framework.spec.writing import to_yaml
 from framework.study import Progress, Summary, coordinate, owned, tell_what_is_done
-from framework.survey import Surveyed, missing_corpora, parameters_by_row, survey
-from framework.trial import data_folder
+from framework.survey import Surveyed, parameters_by_row, survey
 
 if TYPE_CHECKING:
+    from framework.budget import Budget
     from framework.record import Recorder
+    from framework.report.compare import Comparison
     from framework.report.table import Report
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -118,25 +120,52 @@ class Experiment:
         """The trials with their parameters and where they stand. Raises `SpecError` for parts that do not fit."""
         return survey(self._plan, self.loaded, self.registry, self.home)
 
-    def run(self, workers: int | None = None, watch: Callable[[Progress], None] = lambda _: None) -> Summary:
+    def costs(self, device: str = "cpu") -> dict[str, RowCost]:
+        """Each row's arithmetic and memory by counting, and seconds as far as trials or probes on the device tell."""
+        return row_costs(self._plan, self.registry, self.home, torch.device(*require_devices([device])))
+
+    def probe(self, device: str = "cpu", watch: Callable[[str], None] = lambda _: None) -> None:
+        """Time every row of which nothing is known, so that `costs` tells; `watch` is told which row.
+
+        Prepares the data. Raises `SpecError` as `run` does where it is not there.
+        """
+        (device,) = require_devices([device])
+        self._prepare({trial.row for trial in self._plan})
+        probe_rows(self._plan, self.registry, self.home, torch.device(device), watch)
+
+    def budget(self, seconds: int, costs: Mapping[str, RowCost], workers: int) -> Budget:
+        """What fits into some time: seeds, steps, and what they could detect.
+
+        `costs` are those of `costs`, of probed rows. Raises `SpecError` where nothing fits.
+        """
+        from framework.budget import budget_of
+
+        return budget_of(self.spec, self._plan, self.home, costs, seconds, workers)
+
+    def run(
+        self,
+        workers: int | None = None,
+        watch: Callable[[Progress], None] = lambda _: None,
+        devices: Sequence[str] = (),
+    ) -> Summary:
         """Run what is missing; the same call starts, resumes and extends.
 
-        `workers` is the number of processes, by default one per core. `watch` is called twice a second.
+        `workers` is the number of processes, by default one per core, or per device where `devices` names some, such
+        as `cuda:0`; they take turns on these. `watch` is called twice a second.
         Raises `SpecError`, `MissingCorpus` among them, before anything is trained, and `FrameworkError` while
         another process runs the experiment.
         """
-        if workers is not None and workers < 1:
-            raise SpecError(f"trials need at least 1 process; this is {workers}", "--workers")
+        processes, devices = places(workers, devices)
         _ = self._parameters  # raises for parts that do not fit each other
         with owned(self.spec.name, self.home, self.loaded.path):
             missing = [trial for trial in self._plan if not self._is_finished(trial)]
             self._prepare({trial.row for trial in missing})
-            places = min(workers or available_cores(), max(1, len(missing)))
+            processes = min(processes, max(1, len(missing)))
             logs = self.home / "logs" / self.spec.name
             recorder = self._recorder()
             ending: Ending = "KILLED"
             try:
-                with LocalWorkers(places, self.home, self.plugin_paths, logs) as launcher:
+                with LocalWorkers(processes, self.home, self.plugin_paths, logs, devices) as launcher:
                     summary = coordinate(self.spec, self._plan, self.home, launcher, recorder, self.storage, watch)
                 self._record_table(recorder)
                 ending = self._ending()
@@ -149,6 +178,16 @@ class Experiment:
         from framework.report.table import Report
 
         return Report.build(self.spec, self._plan, self.home, self._parameters)
+
+    def compare(self, row: str, other: str, metric: str = "bleu") -> tuple[Comparison, ...]:
+        """Whether what two rows generated differs by more than chance, at each seed that both have.
+
+        `metric` is `bleu`, `bleu_compound_split` or `chrf`. Raises `SpecError` where there is nothing to compare.
+        """
+        from framework.report.compare import compare
+
+        trials = plan(self.loaded, self.registry, seeds=self.seeds)
+        return compare(trials, self.home, row, other, metric)
 
     def sync(self) -> bool:
         """Bring the Optuna study and MLflow up to date with the folders; say whether all of it arrived.
@@ -213,46 +252,21 @@ class Experiment:
         except SpecError:
             return self._parameters
 
+    def _prepare(self, rows: set[str]) -> None:
+        prepare_corpora(self._plan, self.loaded, self.registry, self.home, rows)
+
     def _is_finished(self, trial: TrialSpec) -> bool:
         return trial.train_key is not None and TrialFolder(self.home, trial.train_key).finished(str(trial.evaluate_key))
 
-    def _prepare(self, rows: set[str]) -> None:
-        """Cut the corpora of these rows into pieces, once for all rows that share them.
 
-        Raises `SpecError`, placed in the file, for what only shows with the data at hand.
-        """
-        keys = {trial.row: trial.data_key for trial in self._plan}
-        chosen = {name: row for name, row in self.loaded.rows.items() if name in rows}
-        corpora = {name: corpus_of(row, self.registry) for name, row in chosen.items()}
-        problems: list[Problem] = []
-        for name, row in chosen.items():
-            with _placed(row):
-                if keys[name] is None:
-                    corpora[name].fingerprint()  # raises `MissingCorpus`, as it did for the plan
-                names, split = corpora[name].splits(), row.spec.evaluate.split
-            if split not in names:
-                problem = Problem(f"the corpus has no split {split!r}{choices(split, names)}", "evaluate.split")
-                problems.append(row.placed(problem))
-        if problems:
-            raise SpecError(dict.fromkeys(problems))
-        prepared: set[str] = set()
-        for name, row in chosen.items():
-            key = keys[name]
-            assert key is not None, "the corpus came after the plan was made"
-            if key not in prepared:
-                prepared.add(key)
-                with _placed(row):
-                    prepare(row.spec.data, corpora[name], data_folder(self.home, key))
+def places(workers: int | None, devices: Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    """How many processes run trials, and on which devices: by default one per device that is named, or per core.
 
-
-@contextmanager
-def _placed(row: ResolvedRow) -> Iterator[None]:
-    """Place what is raised of a row's data where the file says it."""
-    try:
-        yield
-    except SpecError as error:
-        problems = [replace(problem, path=problem.path or "data.corpus") for problem in error.problems]
-        raise type(error)(map(row.placed, problems)) from None
+    Raises `SpecError` for fewer than one process, and for a device that this machine does not have.
+    """
+    if workers is not None and workers < 1:
+        raise SpecError(f"trials need at least 1 process; this is {workers}", "--workers")
+    return workers or len(devices) or available_cores(), require_devices(devices) or ("cpu",)
 
 
 def _refuse_to_share(storage: str, tracking: str | None, home: Path) -> None:

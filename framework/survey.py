@@ -9,13 +9,13 @@ from pathlib import Path
 
 import torch
 
-from framework.errors import MissingCorpus, PluginError, Problem, SpecError
+from framework.errors import PluginError, Problem, SpecError
 from framework.fit import misfits, too_long
 from framework.frames import innermost_frame
 from framework.journal import Status, status
 from framework.model.assemble import assemble
 from framework.model.transformer import num_parameters
-from framework.plan import Plan, corpus_of
+from framework.plan import Plan
 from framework.registry import Registry
 from framework.spec import Component, ModelSpec, ResolvedSpec, TrialSpec
 from framework.spec.load import Loaded, ResolvedRow
@@ -66,19 +66,6 @@ def parameters_by_row(plan: Plan, loaded: Loaded, registry: Registry) -> dict[st
         ]
         raise SpecError(dict.fromkeys(placed))
     return {name: fitting.parameters(loaded.rows[name].spec) for name in rows}
-
-
-def missing_corpora(plan: Plan, loaded: Loaded, registry: Registry) -> list[Problem]:
-    """Find the corpora that are not there, each at the place that names it."""
-    problems: list[Problem] = []
-    for name in dict.fromkeys(trial.row for trial in plan if trial.data_key is None):
-        try:
-            corpus_of(loaded.rows[name], registry).fingerprint()
-        except MissingCorpus as error:
-            said = "; ".join(map(str, error.problems))
-            problem = Problem(f"the corpus is not there: {said}; it can be planned, not run", "data.corpus")
-            problems.append(loaded.rows[name].placed(problem))
-    return list(dict.fromkeys(problems))
 
 
 @dataclass(frozen=True, slots=True)

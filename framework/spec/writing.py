@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -30,5 +31,16 @@ _Dumper.add_representer(str, _text)
 
 def to_yaml(spec: Spec) -> str:
     """The whole spec, defaults included, in the order of its fields."""
-    text: str = yaml.dump(spec.model_dump(mode="json"), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return _written(spec.model_dump(mode="json"), flow=False)
+
+
+def short_yaml(values: Mapping[str, Any]) -> str:
+    """Plain values in their own order, what holds no further mapping or list on one line."""
+    return _written(values, flow=None)
+
+
+def _written(values: Mapping[str, Any], flow: bool | None) -> str:
+    text: str = yaml.dump(
+        dict(values), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100, default_flow_style=flow
+    )
     return text
