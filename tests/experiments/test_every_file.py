@@ -14,15 +14,15 @@ from framework.journal import TrialFolder
 from framework.plan import corpus_of
 from framework.spec import ModelSpec, TrialSpec
 from framework.trial import data_folder, run_trial
-
-EXPERIMENTS: Final = Path(__file__).parents[2] / "experiments"
-FILES: Final = sorted(str(path.relative_to(EXPERIMENTS)) for path in EXPERIMENTS.rglob("*.yaml"))
+from tests.experiments.shipped import EXPERIMENTS, FILES
 
 QUICK: Final = ("train.batch_tokens=300", "evaluate.beam_size=1", "evaluate.max_extra_tokens=1")
 FEW_PAIRS: Final = ("data.corpus.options.train_pairs=200", "data.corpus.options.dev_pairs=10")
-TOY_CORPUS: Final = ("data.corpus=toy_translation", "data.tokenizer.vocabulary_size=300", *FEW_PAIRS)
+TOY_CORPUS: Final = ("data.corpus=toy_translation", *FEW_PAIRS)
 
 LARGEST: Final = {"d_model": 32, "d_ff": 32, "num_layers": 1}
+LARGEST_VOCABULARY: Final = 450
+"""Few pairs hold no more pieces."""
 STEPS: Final = 2
 
 
@@ -67,9 +67,11 @@ def on_few_pairs(name: str, home: Path) -> Experiment:
 def smoke_sized(trial: TrialSpec) -> TrialSpec:
     """Bound sizes and steps whatever the row says, where a setting would bound those of the base alone."""
     sizes = {name: min(getattr(trial.model, name), largest) for name, largest in LARGEST.items()}
+    pieces = {"vocabulary_size": min(trial.data.tokenizer.vocabulary_size, LARGEST_VOCABULARY)}
     return trial.model_copy(
         update={
             "model": trial.model.model_copy(update=sizes),
+            "data": trial.data.model_copy(update={"tokenizer": trial.data.tokenizer.model_copy(update=pieces)}),
             "train": trial.train.model_copy(update={"steps": STEPS}),
         }
     )
@@ -78,8 +80,8 @@ def smoke_sized(trial: TrialSpec) -> TrialSpec:
 def prepare_data(experiment: Experiment, trials: dict[str, TrialSpec], home: Path) -> None:
     """Cut each corpus into pieces, once for the rows that share it."""
     for key, name in {trial.data_key: row for row, trial in trials.items()}.items():
-        row = experiment.loaded.rows[name]
-        prepare(row.spec.data, corpus_of(row, experiment.registry), data_folder(home, str(key)))
+        corpus = corpus_of(experiment.loaded.rows[name], experiment.registry)
+        prepare(trials[name].data, corpus, data_folder(home, str(key)))
 
 
 @pytest.mark.parametrize("kind", ["attention_score", "positional_scheme", "mixer", "feed_forward"])
