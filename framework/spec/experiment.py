@@ -8,6 +8,7 @@ from pydantic import (
     AfterValidator,
     Field,
     JsonValue,
+    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     StringConstraints,
@@ -62,7 +63,10 @@ class ReportSpec(Spec):
     margin: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.02
     """Relative perplexity within which a row counts as equivalent to the baseline."""
     confidence: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.95
-    """Of the intervals."""
+    """Of the intervals: of a row's own, and of all differences to the baseline together."""
+    reference_threshold: NonNegativeFloat = 0.0
+    """Perplexity by which a publication's row must differ from its baseline for the direction to be compared; what is
+    printed of single runs differs by chance, too."""
     reference_embedding_rows: NonNegativeInt = 0
     """Rows of width d_model that the publication counted and this model has not, such as the 32-row
     target-space embedding of the authors' first code; added where parameters are compared."""

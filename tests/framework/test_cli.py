@@ -16,7 +16,7 @@ import yaml
 from tests.framework.tiny_experiment import ablate, write
 
 TABLE3 = Path(__file__).parents[2] / "experiments" / "table3.yaml"
-VERBS = ("check", "plan", "run", "report", "show", "sync", "plugins")
+VERBS = ("check", "plan", "run", "report", "compare", "show", "sync", "plugins")
 
 
 # check
@@ -83,9 +83,10 @@ def test_check_of_nothing():
 def test_table_3_is_compared_with_the_paper_without_any_data():
     said = ablate("plan", TABLE3)
     assert said.code == 0
-    assert "11 compared, 10 match (32 embedding rows that the reference counted are added)." in said.out
+    assert "11 compared, 10 match (3992 embedding rows that the reference counted are added)." in said.out
     assert "Mismatch: big has 218.333 million here, the reference prints 213." in said.out
-    assert "218,300,416      213 ≠   no corpus" in said.out
+    assert "214,245,376      213 ≠   9.7e18   29.9 GB   no corpus" in said.out
+    assert "Counted for batches of 806 pairs of 30 and 30 pieces (assumed: the data is not prepared)." in said.out
     assert "num_heads=1 [d_k=512, d_v=512]" in said.out
 
 
@@ -100,6 +101,14 @@ def test_a_plan_as_json_has_plain_keys(tmp_path):
         "changes": {},
         "derived": {},
         "parameters": 8832,
+        "training_flops": 12 * base["update_flops"],
+        "update_flops": base["update_flops"],
+        "state_bytes": 16 * 8832,
+        "activation_bytes": base["activation_bytes"],
+        "update_seconds": None,
+        "evaluation_seconds": None,
+        "seconds": None,
+        "seconds_from": None,
         "status": "to do",
         "train_key": base["train_key"],
         "evaluate_key": base["evaluate_key"],
@@ -110,12 +119,55 @@ def test_a_plan_as_json_has_plain_keys(tmp_path):
 
 
 def test_a_plan_as_csv_without_a_corpus_has_empty_keys():
-    lines = list(csv.DictReader(io.StringIO(ablate("plan", TABLE3, "--format", "csv").out)))
-    assert len(lines) == 20
+    said = ablate("plan", TABLE3, "--row", "base", "--row", "A-h16", "--format", "csv")
+    lines = list(csv.DictReader(io.StringIO(said.out)))
+    assert len(lines) == 2
     assert {(line["train_key"], line["evaluate_key"], line["status"]) for line in lines} == {("", "", "no corpus")}
     by_row = {line["row"]: line for line in lines}
     assert by_row["A-h16"]["changes"] == "num_heads=16"
     assert by_row["A-h16"]["derived"] == "d_k=32, d_v=32"
+
+
+def test_a_probe_gives_times_once_and_for_later_plans(tmp_path):
+    path = write(tmp_path)
+    said = ablate("plan", path, "--probe", "--home", tmp_path / "home")
+    assert said.code == 0
+    assert said.err.startswith("timing row base\ntiming row one-head\n")
+    assert "Left to do: " in said.out
+    again = ablate("plan", path, "--probe", "--home", tmp_path / "home")
+    assert (again.out, "timing" in again.err) == (said.out, False)
+    assert ablate("plan", path, "--home", tmp_path / "home").out == said.out
+
+
+def test_a_budget_stands_below_the_table_and_beside_what_programs_read(tmp_path):
+    path = write(tmp_path)
+    said = ablate("plan", path, "--budget", "1h", "--workers", 3, "--home", tmp_path / "home")
+    assert said.code == 0
+    assert "Within 1h on 3 workers:\n" in said.out
+    read = ablate("plan", path, "--budget", "1h", "--workers", 3, "--home", tmp_path / "home", "--format", "json")
+    assert len(json.loads(read.out)) == 2
+    assert "Within 1h on 3 workers:\n" in read.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--budget", "soon"], "--budget: 'soon' is no length of time: write such as 90m, 2h, 1h30m or 1d\n"),
+        (["--budget", "1h", "--workers", 0], "--workers: trials need at least 1 process; this is 0\n"),
+        (["--probe", "--devices", "abacus:0"], "--devices: this machine has no device 'abacus:0'"),
+    ],
+)
+def test_what_a_budget_cannot_be_made_of_is_refused_before_anything_is_timed(tmp_path, options, words):
+    said = ablate("plan", write(tmp_path), *options, "--home", tmp_path / "home")
+    assert (said.code, said.out) == (2, "")
+    assert words in said.err
+    assert "timing" not in said.err
+
+
+def test_a_probe_needs_the_corpus():
+    said = ablate("plan", TABLE3, "--row", "base", "--probe")
+    assert said.code == 2
+    assert "data.corpus" in said.err
 
 
 # choosing and setting

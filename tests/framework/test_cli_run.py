@@ -65,6 +65,19 @@ def test_a_report_can_be_by_row(done):
     ]
 
 
+def test_what_two_rows_generated_is_compared(done):
+    path, home, _ = done
+    said = ablate("compare", path, "base", "one-head", "--home", home, "--metric", "chrf")
+    assert said.code == 0
+    figures, signature = said.out.splitlines()
+    assert re.fullmatch(r"seed 1: base +\S+ +one-head +\S+ +difference [+-]\S+ +p = [01]\.\d{4}", figures)
+    assert signature.startswith("nrefs:1|ar:10000|seed:12345|")
+    assert said.err == "Each p is of two trained models; how much seeds differ, the table says.\n"
+    unknown = ablate("compare", path, "base", "two-heads", "--home", home)
+    assert (unknown.code, unknown.out) == (2, "")
+    assert unknown.err.startswith("compare: the experiment has no row 'two-heads'; did you mean 'one-head'?")
+
+
 def test_an_unfinished_experiment_has_a_report(done):
     path, home, _ = done
     said = ablate("report", path, "--home", home, "--set", "seeds=[1, 2]", "--format", "json")

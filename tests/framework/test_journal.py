@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framework.errors import Locked, TrialError
-from framework.journal import Evaluation, Failure, TrainingResult, TrialFolder, status
+from framework.journal import Evaluation, Failure, Output, TrainingResult, TrialFolder, status
 from framework.spec import TrialSpec
 
 TRAINED = TrainingResult(status="trained", steps=3, parameters=10, seconds=1.5, peak_memory_bytes=7)
@@ -41,6 +41,36 @@ def test_results_read_back_as_they_were_written(folder):
     assert folder.training() == DIVERGED
     assert folder.evaluation("e") == SCORES
     assert folder.evaluation("other") is None
+
+
+OUTPUTS = (
+    Output(hypothesis="a\u2028line\x0b of \x85 several\n\r ends", reference="ein „Wort“"),
+    Output(hypothesis="", reference=""),
+)
+
+
+def test_outputs_read_back_as_they_were_generated_whatever_ends_of_lines_they_hold(folder):
+    """B18: the rule holds for hypotheses too."""
+    folder.write_evaluation("e", SCORES, OUTPUTS)
+    assert folder.evaluation("e") == SCORES
+    assert folder.outputs("e") == OUTPUTS
+    assert [path.name for path in sorted((folder.path / "evaluations").iterdir())] == ["e.json", "e.outputs.jsonl"]
+
+
+def test_an_evaluation_that_generated_nothing_has_no_outputs(folder):
+    folder.write_evaluation("e", SCORES)
+    assert folder.outputs("e") is None
+    assert folder.outputs("other") is None
+
+
+def test_damaged_outputs_are_named_with_the_way_out(folder):
+    folder.write_evaluation("e", SCORES, OUTPUTS)
+    path = folder.path / "evaluations/e.outputs.jsonl"
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(
+        TrialError, match=r"e\.outputs\.jsonl is damaged: .* Delete it and e\.json beside it, and the next"
+    ):
+        folder.outputs("e")
 
 
 def test_failures_in_a_row_are_counted_until_one_succeeds(folder):

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from framework.errors import SpecError
 from framework.plan import corpus_of, plan
 from framework.spec.load import read, validate
+from tests.experiments.shipped import EXPERIMENTS, FILES
 
 TEXT = """\
 name: x
@@ -108,16 +107,13 @@ def test_a_corpus_is_built_in_the_folder_that_names_it(load, registry, tmp_path)
     assert [len(list(corpus.pairs(split))) for split in corpus.splits()] == [30, 3, 3]
 
 
-SHIPPED = sorted((Path(__file__).parents[2] / "experiments").rglob("*.yaml"))
-
-
-@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
-def test_every_experiment_of_the_project_loads_and_plans(file, registry):
-    loaded = validate(read(file), registry)
+@pytest.mark.parametrize("name", FILES)
+def test_every_experiment_of_the_project_loads_and_plans(name, registry):
+    loaded = validate(read(EXPERIMENTS / name), registry)
     trials = plan(loaded, registry)
     seeds = {name: row.seeds or loaded.experiment.seeds for name, row in loaded.experiment.rows.items()}
     assert [(trial.row, trial.seed) for trial in trials] == [(row, seed) for row in seeds for seed in seeds[row]]
 
 
 def test_the_experiments_of_the_project_are_found():
-    assert {"quickstart", "table3"} <= {file.stem for file in SHIPPED}
+    assert {"quickstart.yaml", "table3.yaml"} <= set(FILES)

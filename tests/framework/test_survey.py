@@ -12,7 +12,6 @@ import pytest
 from framework.errors import SpecError
 from framework.experiment import load
 from framework.journal import TrialFolder
-from framework.survey import missing_corpora
 from tests.framework.tiny_experiment import write
 
 
@@ -93,7 +92,8 @@ def test_an_unknown_metric_is_placed(tmp_path):
     line, column = line_of(path, "metrics:")
     assert str(problem) == (
         f"{path}:{line}:{column}: evaluate.metrics: objective 'translation' has no metric 'blue'; "
-        "it has: perplexity, bleu, accuracy, exact_match; did you mean 'bleu'?"
+        "it has: perplexity, bleu, accuracy, exact_match, bleu_compound_split, chrf, "
+        "smoothed_perplexity, word_perplexity; did you mean 'bleu'?"
     )
 
 
@@ -290,19 +290,6 @@ def test_a_score_is_tried_once_for_all_rows_that_run_it_at_the_same_sizes(tmp_pa
     assert set(one_row) == {f"{site} 2 8" for site in ("encoder.self", "decoder.self", "decoder.cross")}
     several = calls({"base": {}, "wide": {"change": {"model.d_ff": 64}}, **one_head}, [1, 2])
     assert several == one_row + Counter({key.replace("2 8", "1 16"): number for key, number in one_row.items()})
-
-
-def test_a_corpus_that_is_not_there_is_named_once_where_it_is_written(tmp_path):
-    here = {"name": "text_pairs", "options": {"train": "none.tsv", "dev": "dev.tsv"}}
-    experiment = load(path := write(tmp_path, data={"corpus": here}), home=tmp_path)
-    (problem,) = missing_corpora(experiment.plan(), experiment.loaded, experiment.registry)
-    line, column = line_of(path, "corpus:")
-    assert str(problem) == (
-        f"{path}:{line}:{column}: data.corpus: the corpus is not there: "
-        f"the corpus file {tmp_path / 'none.tsv'} does not exist; it can be planned, not run"
-    )
-    there = load(write(tmp_path), home=tmp_path)
-    assert missing_corpora(there.plan(), there.loaded, there.registry) == []
 
 
 TORCH_ATTENTION = '''

@@ -122,7 +122,7 @@ def test_bounds_of_a_union_s_member_are_said_with_it(faults):
     [
         ("{train: {sorce: a, target: b}, dev: d.tsv}", "3:24: data.corpus.options.train.sorce: unknown key 'sorce'; "
          "did you mean 'source'?"),
-        ("{train: t.tsv, dev: [a]}", "3:30: data.corpus.options.dev: expected a mapping; this is a list"),
+        ("{train: t.tsv, dev: 3}", "3:30: data.corpus.options.dev: expected a mapping; this is 3"),
         ("{train: {source: a}, dev: d.tsv}", "3:16: data.corpus.options.train: name either a table, or a source and a "
          "target file that pair up line by line"),
         ("{whatever: 1, path: p.tsv}", "3:16: data.corpus.options.whatever: unknown key 'whatever'; known here: dev, "

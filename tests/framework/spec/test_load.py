@@ -173,6 +173,7 @@ TIED = (
 
 
 def test_embeddings_of_two_vocabularies_cannot_be_tied(faults, load):
+    """B23: whatever their sizes."""
     text = "name: x\ndata: {corpus: toy_translation, tokenizer: {shared: false}}\nmodel: {tie_embeddings: true}\n"
     assert faults(text) == [f"x.yaml:3:9: model.tie_embeddings: {TIED}"]
     assert not load(text, "model.tie_embeddings=false").experiment.model.tie_embeddings

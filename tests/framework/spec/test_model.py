@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from framework.spec import ModelSpec
 
 
@@ -31,3 +35,9 @@ def test_what_is_left_out_is_the_paper_s_base_model(make):
     parts = (model.attention_score, model.positional_scheme, model.mask, model.mixer, model.feed_forward)
     assert list(map(str, parts)) == ["dot_product", "sinusoidal", "full", "attention", "relu_mlp"]
     assert (model.norm_order, model.residual, model.tie_embeddings) == ("post_norm", True, True)
+
+
+@pytest.mark.parametrize("name", ModelSpec.model_fields)
+def test_a_field_cites_where_it_comes_from(name):
+    cited = ModelSpec.model_fields[name].description
+    assert re.search(r"([Ss]ections?|[Ee]quation|figure) \d|arXiv:", cited or "")

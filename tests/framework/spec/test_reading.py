@@ -169,6 +169,7 @@ def test_line_ends_of_windows_change_nothing(tmp_path):
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_key(tmp_path):
+    """B20"""
     (tmp_path / "x.yaml").write_bytes(b"\xef\xbb\xbfname: x\n")
     assert read_file(tmp_path / "x.yaml").plain() == {"name": "x"}
 
@@ -200,6 +201,7 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path):
 
 
 def test_the_machine_s_locale_does_not_matter(tmp_path):
+    """B20"""
     file = tmp_path / "x.yaml"
     file.write_text("# naïve — ключ\nname: x\nlabel: é\n", encoding="utf-8")
     program = (

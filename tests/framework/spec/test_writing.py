@@ -11,7 +11,7 @@ from framework.plan import plan
 from framework.spec import ExperimentSpec, Spec
 from framework.spec.load import read, validate
 from framework.spec.reading import read_text
-from framework.spec.writing import to_yaml
+from framework.spec.writing import short_yaml, to_yaml
 
 TRICKY = (
     "1e-4", "1e4", "no", "on", "null", "~", "", ".inf", "-.INF", ".nan", ".5", "0x1", "0o7", "1_000", "1:30", "true",
@@ -45,6 +45,16 @@ def test_what_a_person_reads_is_plain():
     assert to_yaml(Anything(value={"a": 0.1, "b": 1e-9, "c": "text", "d": None, "é": [1, True]})) == (
         "value:\n  a: 0.1\n  b: 1.0e-09\n  c: text\n  d: null\n  é:\n  - 1\n  - true\n"
     )
+
+
+@given(st.dictionaries(TEXT, VALUES, max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_what_is_written_shortly_reads_back_as_well(values):
+    assert repr(read_text(short_yaml(values), "x.yaml").plain() or {}) == repr(values)
+
+
+def test_what_holds_nothing_further_stands_on_one_line():
+    assert short_yaml({"a": {"b": [1, 2]}, "c": {"d": 1}}) == "a:\n  b: [1, 2]\nc: {d: 1}\n"
 
 
 EXPERIMENT = """\

@@ -156,5 +156,5 @@ def test_it_trains_an_encoder_alone(registry):
     plugin = registry.plugin("objective", "masked_token")
     assert plugin.architectures == {"encoder_only"}
     assert plugin.metrics == ("perplexity", "accuracy")
-    assert plugin.further_metrics == ()
+    assert plugin.further_metrics == ("smoothed_perplexity",)
     assert not plugin.needs_sources

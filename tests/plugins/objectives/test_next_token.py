@@ -65,5 +65,6 @@ def test_it_trains_a_decoder_alone(registry):
     plugin = registry.plugin("objective", "next_token")
     assert plugin.architectures == {"decoder_only"}
     assert plugin.metrics == ("perplexity", "accuracy")
-    assert plugin.further_metrics == ("bleu", "exact_match")
+    of_text = {"bleu", "bleu_compound_split", "chrf", "exact_match"}
+    assert set(plugin.further_metrics) == of_text | {"smoothed_perplexity", "word_perplexity"}
     assert not plugin.needs_sources

@@ -60,6 +60,7 @@ def test_a_sentence_without_pieces_still_has_its_end(objective):
 
 
 def test_label_smoothing_does_not_count_padding(objective, logits):
+    """B24"""
     loss, tokens = objective.loss(logits, batch_of([2, 1, fw.PAD]), GOLDEN["smoothing"])
     assert tokens == 2
     assert loss.item() / 2 == pytest.approx(GOLDEN["loss_per_token"], abs=1e-6)
@@ -80,6 +81,7 @@ def test_padding_gets_no_gradient(objective, logits):
 
 
 def test_nothing_but_padding_is_a_loss_of_zero_over_no_tokens(objective, logits):
+    """B24: never 0 / 0."""
     logits.requires_grad_()
     loss, tokens = objective.loss(logits, batch_of([fw.PAD] * 3), 0.1)
     loss.backward()
