@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from docs import kit
 from docs.essay import essay
+from docs.results.table3_small import page as table3_small
 from framework.spec import (
     DataSpec,
     EvaluateSpec,
@@ -95,3 +96,4 @@ if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
     kit.PAGE.write_text(kit.page(), encoding="utf-8")
     essay.write()
+    table3_small.write()

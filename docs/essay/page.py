@@ -47,7 +47,7 @@ def vector(values: Iterable[float | Tensor], digits: int = 2) -> str:
     return f"({', '.join(number(value, digits) for value in values)})"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a Markdown table: the first column to the left, the others to the right."""
-    lines = [head, [":---", *["---:"] * (len(head) - 1)], *rows]
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """Write a Markdown table: the first columns, which hold words, to the left, the others to the right."""
+    lines = [head, [*[":---"] * words, *["---:"] * (len(head) - words)], *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
