@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-GOLDEN = json.loads((Path(__file__).parents[2] / "golden/training.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden/losses.json").read_text())
 
 
 @pytest.mark.parametrize("norm_order", GOLDEN["losses"])
